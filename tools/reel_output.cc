@@ -33,7 +33,13 @@ void ReelOutput::add(const RecordedOperation& operation) {
 const RecordingCheck& ReelOutput::check(const CheckRequest& request) {
   const RecordingCheck& made = builder_.info().check;
   if (made.why_not.empty()) {
-    builder_.checked(check_recording(builder_.model(), tables_, last_, request));
+    const CheckOutcome outcome = check_recording(builder_.model(), tables_, last_, request);
+    builder_.checked(outcome.check);
+    for (const SparseFile& one : outcome.sparse) {
+      for (const Hole& hole : one.holes) {
+        builder_.model().learn_hole(one.file, hole.offset, hole.length);
+      }
+    }
   }
   return made;
 }

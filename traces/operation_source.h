@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "filesets/file_set.h"
@@ -36,13 +37,17 @@ class OperationSource {
 };
 
 // A trace ready for replay. Everything it points to must outlive it.
+// By FileId: the holes that a file has before a recorded trace.
+using HolesByFile = std::unordered_map<FileId, std::vector<Hole>>;
+
 struct Trace {
   const PathTable* paths = nullptr;
   const TextTable* texts = nullptr;
   // The files that generated content refers to. Null: content depends only on the operation's
   // FileId, as for the trees of recorded traces (TraceTrees).
   const FileSet* files = nullptr;
-  std::uint64_t content_seed = 0;  // without files: the seed of generated content
+  std::uint64_t content_seed = 0;      // without files: the seed of generated content
+  const HolesByFile* holes = nullptr;  // the same; null: none
   std::vector<std::unique_ptr<OperationSource>> threads;
   FileSlot slots = 0;            // upper bound of open-file numbers
   FileSlot mappings = 0;         // upper bound of mapping numbers

@@ -7,6 +7,7 @@
 
 #include "filesets/content/content.h"
 #include "traces/operation.h"
+#include "traces/operation_source.h"
 #include "traces/trace_info.h"
 
 namespace filereel {
@@ -16,8 +17,10 @@ namespace filereel {
 class ContentSource {
  public:
   // `files` outlives the source; null for recorded traces, whose content has this seed.
-  explicit ContentSource(const FileSet* files, std::uint64_t recorded_seed)
-      : files_(files), seed_(files ? files->seed : recorded_seed) {
+  // `holes`: of recorded traces, the holes of the files before; or null. It outlives the source.
+  ContentSource(const FileSet* files, std::uint64_t recorded_seed,
+                const HolesByFile* holes = nullptr)
+      : files_(files), seed_(files ? files->seed : recorded_seed), holes_(holes) {
     recorded_.content.compressed_permille = kTraceCompressedPermille;
   }
 
@@ -30,10 +33,33 @@ class ContentSource {
   std::size_t first_difference(FileId file, std::uint64_t offset,
                                std::span<const std::byte> data) noexcept {
     if (!is_known(file)) return data.size();
-    return filereel::first_difference(seed_, data_of(file), offset, data);
+    std::size_t at = filereel::first_difference(seed_, data_of(file), offset, data);
+    while (at < data.size() && holes_) {
+      const std::size_t zeros = zeros_of_hole(file, offset + at, data.subspan(at));
+      if (zeros == 0) break;
+      at += zeros;
+      at += filereel::first_difference(seed_, data_of(file), offset + at, data.subspan(at));
+    }
+    return at;
   }
 
  private:
+  // The number of zeros at the start of `data` that come from a hole of the file: the trace may
+  // have written to other parts of the hole.
+  std::size_t zeros_of_hole(FileId file, std::uint64_t offset,
+                            std::span<const std::byte> data) const noexcept {
+    const auto found = holes_->find(file);
+    if (found == holes_->end()) return 0;
+    for (const Hole& hole : found->second) {
+      if (offset < hole.offset || offset - hole.offset >= hole.length) continue;
+      const std::uint64_t left = hole.offset + hole.length - offset;
+      std::size_t zeros = 0;
+      while (zeros < data.size() && zeros < left && data[zeros] == std::byte{0}) ++zeros;
+      return zeros;
+    }
+    return 0;
+  }
+
   bool is_known(FileId file) const noexcept { return !files_ || file < files_->entries.size(); }
 
   FileContent data_of(FileId file) noexcept {
@@ -44,6 +70,7 @@ class ContentSource {
 
   const FileSet* files_;
   std::uint64_t seed_;
+  const HolesByFile* holes_;
   FileContent recorded_;
 };
 

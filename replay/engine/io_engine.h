@@ -109,6 +109,7 @@ struct EngineContext {
   const TextTable* texts = nullptr;
   const FileSet* files = nullptr;            // null: content by FileId, see Trace::files
   std::uint64_t content_seed = 0;            // see Trace
+  const HolesByFile* holes = nullptr;        // see Trace
   std::array<int, kRoots> roots = {-1, -1};  // descriptors of the root directories of near and far
   std::span<OpenFile> open_files;            // by FileSlot
   std::span<Mapping> mappings;               // by mapping

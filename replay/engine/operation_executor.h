@@ -57,7 +57,7 @@ class OperationExecutor {
       : context_(context),
         directories_(context.directories ? *context.directories : own_directories_),
         parents_(*context.paths, context.roots, directories_),
-        content_(context.files, context.content_seed),
+        content_(context.files, context.content_seed, context.holes),
         buffer_(buffer_size(context)),
         scratch_(needs_scratch(context.kinds) ? kLargestAttribute : 1),
         page_bytes_(static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE))) {}

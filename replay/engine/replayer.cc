@@ -135,6 +135,7 @@ EngineContext context_of(ReplayRun& run) {
           .texts = run.trace.texts,
           .files = run.trace.files,
           .content_seed = run.trace.content_seed,
+          .holes = run.trace.holes,
           .open_files = run.open_files,
           .mappings = run.mappings,
           .largest_io = run.trace.largest_io,

@@ -139,6 +139,12 @@ class FittedReplay final : public FittedJob {
         fitted_(fit_trace(trace_.tables(), trace_.trees(), place.volumes.limits())) {
     fitted_.initial.seed = place.client.seed_of(fitted_.initial.seed);
     if (transactions) transactions_ = *transactions * copies_of(options);
+    const EntryList& files = fitted_.initial.entries;
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      const std::span<const Hole> holes = files.holes(i);
+      if (holes.empty()) continue;
+      holes_[static_cast<FileId>(files.content(i).key)] = {holes.begin(), holes.end()};
+    }
     steps_.push_back({.operation = "replay",
                       .files = trace_.info().operations,
                       .expected_s = expected_seconds(trace_.info(), options)});
@@ -185,6 +191,7 @@ class FittedReplay final : public FittedJob {
     auto replay = std::make_unique<TraceReplay>(
         trace_, names, options_, engine_for(trace_.info(), options_), order, transactions_);
     replay->trace.content_seed = fitted_.initial.seed;
+    replay->trace.holes = &holes_;
     return replay;
   }
 
@@ -193,6 +200,7 @@ class FittedReplay final : public FittedJob {
   std::unique_ptr<TraceCopies> copies_;
   RecordedTrace& trace_;
   FittedTrace fitted_;
+  HolesByFile holes_;
   std::vector<Step> steps_;
 };
 

@@ -2,12 +2,15 @@
 unaltered one has none."""
 
 import json
+import os
+import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import unittest
 
-from support import IntegrationTest, have, main, no_bpf
+from support import IntegrationTest, have, main, no_bpf, remove_tree
 
 # What is recorded: one call of each kind, all in a directory that it makes.
 PROGRAM = """
@@ -159,6 +162,70 @@ class Recorded:
         self.assertNotIn("differs", done.err)
 
 
+class Sparse:
+    """What a replay writes before it begins: neither holes nor files that were only looked at."""
+
+    def sparse(self, name, size, *data):
+        with open(self.scratch / name, "wb") as file:
+            file.truncate(size)
+            for offset in data:
+                file.seek(offset)
+                file.write(os.urandom(8192))
+        old = 1_700_000_000
+        os.utime(self.scratch / name, (old, old))
+
+    def replayed(self, *command):
+        """Records the command, replays it, and gives the folder of the replay."""
+        self.filereel("record", "--backend", self.BACKEND, "--strict", "--under", self.scratch, "-o",
+                      "../a.reel", "--", *command)
+        target = self.scratch.parent / f"{self.scratch.name}-replay"
+        shutil.rmtree(target, ignore_errors=True)
+        target.mkdir()
+        self.addCleanup(remove_tree, target)
+        for verify in ("content", "tree"):
+            self.filereel("replay", "../a.reel", target, "--runs", "1", "--verify", verify)
+        return pathlib.Path(f"{target}{self.scratch}")
+
+    def remove(self, name):
+        (self.scratch / name).unlink(missing_ok=True)
+
+    def allocated(self, path):
+        return os.stat(path).st_blocks * 512
+
+    def test_a_file_without_data_is_copied(self):
+        self.sparse("a", 1 << 20)
+        made = self.replayed("cp", "a", "b")
+        self.assertEqual(os.path.getsize(made / "b"), 1 << 20)
+        self.assertEqual(self.allocated(made / "a"), 0)
+
+    def test_a_sparse_file_is_copied_in_each_way(self):
+        for way in (["cp"], ["cp", "--sparse=never"], ["rsync", "-S"], ["tar", "-Scf"]):
+            if not have(way[0]):
+                continue
+            with self.subTest(way):
+                self.sparse("big", 64 << 20, 0, 20 << 20)
+                names = ["t.tar", "big"] if way[0] == "tar" else ["big", "copy"]
+                self.remove(names[-1] if way[0] != "tar" else names[0])
+                made = self.replayed(*way, *names)
+                self.assertEqual(os.path.getsize(made / "big"), 64 << 20)
+                self.assertLess(self.allocated(made / "big"), 4 << 20)
+
+    def test_a_file_that_is_only_looked_at_takes_no_space(self):
+        (self.scratch / "full").write_bytes(b"f" * (20 << 20))
+        made = self.replayed("stat", "full")
+        self.assertEqual(os.path.getsize(made / "full"), 20 << 20)
+        self.assertEqual(self.allocated(made / "full"), 0)
+
+    def test_a_file_is_written_as_far_as_it_is_used(self):
+        for command, least in ((["head", "-c", "100", "full"], 4096), (["cat", "full"], 40 << 20),
+                               (["truncate", "-s", "10", "full"], None), (["rm", "full"], None)):
+            with self.subTest(command):
+                (self.scratch / "full").write_bytes(b"f" * (40 << 20))
+                made = self.replayed(*command)
+                if least:
+                    self.assertGreaterEqual(self.allocated(made / "full"), least)
+
+
 @unittest.skipIf(no_bpf(), no_bpf())
 class RecordedByBpf(Recorded, IntegrationTest):
     BACKEND = "bpf"
@@ -166,6 +233,16 @@ class RecordedByBpf(Recorded, IntegrationTest):
 
 @unittest.skipUnless(have("strace"), "needs strace")
 class RecordedByStrace(Recorded, IntegrationTest):
+    BACKEND = "strace"
+
+
+@unittest.skipIf(no_bpf(), no_bpf())
+class SparseByBpf(Sparse, IntegrationTest):
+    BACKEND = "bpf"
+
+
+@unittest.skipUnless(have("strace"), "needs strace")
+class SparseByStrace(Sparse, IntegrationTest):
     BACKEND = "strace"
 
 

@@ -7,12 +7,52 @@
 #include <doctest/doctest.h>
 #include <linux/falloc.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 #include "filesets/system/random.h"
 #include "tests/traces/tale.h"
 
 namespace filereel {
 namespace {
+
+// The holes of the only file of the initial tree.
+std::vector<Hole> holes_of(Tale& tale) {
+  const FileSet initial = tale.builder.trees().initial;
+  REQUIRE(initial.entries.size() == 1);
+  const std::span<const Hole> holes = initial.entries.holes(0);
+  return {holes.begin(), holes.end()};
+}
+
+constexpr std::uint64_t kMega = 1 << 20;
+
+TEST_CASE("a file that is only looked at is a hole") {
+  Tale tale;
+  tale.stat("f", S_IFREG | 0644, 100 * kMega);
+  CHECK(holes_of(tale) == std::vector<Hole>{{0, 100 * kMega}});
+}
+
+TEST_CASE("large parts that no operation came near are holes") {
+  Tale tale;
+  tale.stat("f", S_IFREG | 0644, 100 * kMega);
+  tale.open(0, "f", O_RDONLY);
+  tale.read(0, 10, 100);
+  CHECK(holes_of(tale) == std::vector<Hole>{{kMega, 99 * kMega}});
+  tale.read(0, 90 * kMega, 100);  // what is left behind it is too small
+  CHECK(holes_of(tale) == std::vector<Hole>{{kMega, 89 * kMega}});
+}
+
+TEST_CASE("the source can show holes, but not where the trace made some") {
+  Tale tale;
+  const FileId file = tale.stat("f", S_IFREG | 0644, 100 * kMega).entry;
+  tale.open(0, "f", O_RDWR);
+  tale.read(0, 0, 100 * kMega);
+  CHECK(holes_of(tale).empty());
+  tale.model().learn_hole(file, 4096, kMega);
+  CHECK(holes_of(tale) == std::vector<Hole>{{4096, kMega}});
+  tale.allocate(0, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 50 * kMega, 4096);
+  tale.model().learn_hole(file, 50 * kMega, kMega);
+  CHECK(holes_of(tale) == std::vector<Hole>{{4096, kMega}});
+}
 
 TEST_CASE("a file was at least as large as the data read from it") {
   Tale tale;

@@ -1,6 +1,6 @@
 // The forms in which versions of strace write each structure: 4.8 (and what 4.9 to 4.24
 // wrote), 4.26, 5.10 and 6.1. The lines of 5.10 and 6.1 are output of these versions, those of
-// older ones follow their source text. docs/import.md has the table of what is read.
+// older ones were written by hand. docs/import.md has the table of what is read.
 #include <string>
 #include <string_view>
 

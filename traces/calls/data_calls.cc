@@ -1,5 +1,6 @@
 // Calls that move data, list directories, or move the position of an open file.
 #include <algorithm>
+#include <cerrno>
 #include <string_view>
 #include <utility>
 
@@ -177,6 +178,29 @@ void copy_call(CallParts& parts, CallContext& context, CopyMethod method) {
   parts.emitter.emit(context, operation);
 }
 
+namespace {
+
+// What a search for data or a hole shows about the file before the trace.
+void learn_holes(CallParts& parts, const SystemCall& call, const Description& file) {
+  constexpr std::uint64_t kBlock = 4096;  // a hole has at least this size
+  const FileId entry = parts.model.file_of_slot(file.slot);
+  const std::uint64_t from = call.offset.value_or(0);
+  const bool finds_data = call.flags == SEEK_DATA;
+  if (entry == kNoFileId || from > kMaxOffset) return;
+  if (finds_data && call.result == -ENXIO) parts.model.learn_hole(entry, from, kMaxOffset);
+  if (call.result < 0) return;
+  const auto found = static_cast<std::uint64_t>(call.result);
+  if (found < from) return;
+  if (finds_data) {
+    parts.model.learn_hole(entry, from, found - from);
+  } else {
+    parts.model.learn_data(entry, from, found - from);
+    parts.model.learn_hole(entry, found, kBlock);
+  }
+}
+
+}  // namespace
+
 void seek_call(CallParts& parts, CallContext& context) {
   const SystemCall& call = context.call;
   const bool finds = call.flags == SEEK_DATA || call.flags == SEEK_HOLE;
@@ -194,6 +218,7 @@ void seek_call(CallParts& parts, CallContext& context) {
                                  .flags = static_cast<std::uint32_t>(call.flags),
                                  .file = file->slot,
                                  .offset = offset});
+    learn_holes(parts, call, *file);
   }
   if (call.result < 0) return;
   file->offset = static_cast<std::uint64_t>(call.result);

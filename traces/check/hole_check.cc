@@ -15,7 +15,6 @@ namespace filereel {
 namespace {
 
 constexpr long kXfsMagic = 0x58465342;  // XFS_SB_MAGIC of the kernel; missing in linux/magic.h
-constexpr off_t kBlocks = 512;          // unit of st_blocks
 
 // Data in memory or on disk starts and ends at blocks; none are larger.
 constexpr std::uint64_t kLargestBlock = 64 << 10;
@@ -26,6 +25,11 @@ bool reports_holes(const Descriptor& file, bool& makes_pages) {
   const auto type = static_cast<long>(status.f_type);
   makes_pages = type == TMPFS_MAGIC;
   return makes_pages || type == EXT4_SUPER_MAGIC || type == kXfsMagic || type == BTRFS_SUPER_MAGIC;
+}
+
+// Only of this user's files: otherwise reading would change the time of access.
+Descriptor open_file(int directory, const std::string& name) {
+  return Descriptor(openat(directory, name.c_str(), O_RDONLY | O_NONBLOCK | O_NOATIME | O_CLOEXEC));
 }
 
 std::string missing_data(const Descriptor& file, const DataRanges& written) {
@@ -62,21 +66,42 @@ std::string unknown_data(const Descriptor& file, const DataRanges& written) {
 
 }  // namespace
 
+bool has_holes(const struct stat& status) {
+  constexpr off_t kBlocks = 512;  // unit of st_blocks
+  return status.st_blocks * kBlocks < status.st_size;
+}
+
 std::string hole_difference(const HoleQuestion& question) {
   const struct stat& real = question.real;
   const DataRanges& written = question.written;
   if (real.st_size == 0 || written.scattered()) return {};
-  const bool has_holes = real.st_blocks * kBlocks < real.st_size;
+  const bool is_sparse = has_holes(real);
   const bool expects_holes =
       question.made && written.last_gap_end(0, static_cast<std::uint64_t>(real.st_size)) != 0;
-  if (!has_holes && !expects_holes) return {};
-  const Descriptor file(openat(question.directory, question.name.c_str(),
-                               O_RDONLY | O_NONBLOCK | O_NOATIME | O_CLOEXEC));
+  if (!is_sparse && !expects_holes) return {};
+  const Descriptor file = open_file(question.directory, question.name);
   bool makes_pages = false;  // reading a mapped hole fills it
   if (!file || !reports_holes(file, makes_pages)) return {};
   std::string found = missing_data(file, written);
   if (found.empty() && expects_holes && !makes_pages) found = unknown_data(file, written);
   return found;
+}
+
+std::vector<Hole> find_holes(int directory, const std::string& name) {
+  constexpr std::size_t kMost = 4096;
+  const Descriptor file = open_file(directory, name);
+  bool makes_pages = false;
+  std::vector<Hole> holes;
+  if (!file || !reports_holes(file, makes_pages)) return holes;
+  const off_t size = lseek(file.get(), 0, SEEK_END);
+  for (off_t at = 0; at < size && holes.size() < kMost;) {
+    const off_t hole = lseek(file.get(), at, SEEK_HOLE);
+    if (hole < 0 || hole >= size) break;
+    const off_t data = lseek(file.get(), hole, SEEK_DATA);
+    at = data < 0 ? size : data;
+    holes.push_back({static_cast<std::uint64_t>(hole), static_cast<std::uint64_t>(at - hole)});
+  }
+  return holes;
 }
 
 }  // namespace filereel

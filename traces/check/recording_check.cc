@@ -71,7 +71,7 @@ class Check {
     }
   }
 
-  RecordingCheck run();
+  CheckOutcome run();
 
  private:
   // What the functions for one directory share.
@@ -93,6 +93,7 @@ class Check {
   std::string difference(const Here& here, const ExpectedName& expected, const struct stat& real);
   std::string file_difference(const Here& here, const ExpectedName& expected,
                               const struct stat& real);
+  void look_for_holes(const Here& here, const ExpectedName& expected, const struct stat& real);
   std::string link_difference(const Here& here, const ExpectedName& expected) const;
   std::string names_difference(const ExpectedName& expected, const struct stat& real);
   void look_for_unknown(const Here& here, const std::vector<ExpectedName>& expected);
@@ -110,6 +111,7 @@ class Check {
   std::optional<Clock::time_point> deadline_;
   std::unordered_map<FileId, Inode> inodes_;  // of files with several names
   RecordingCheck result_;
+  std::vector<SparseFile> sparse_;
 };
 
 // Whether operations can be on files of this directory: not in /proc and the like of a chroot.
@@ -124,7 +126,7 @@ std::string joined(const std::string& directory, std::string_view name) {
   return directory.empty() ? std::string(name) : fmt::format("{}/{}", directory, name);
 }
 
-RecordingCheck Check::run() {
+CheckOutcome Check::run() {
   result_.done = true;
   std::vector<ExpectedDirectory> directories = model_.expected_directories();
   std::ranges::stable_partition(
@@ -137,7 +139,7 @@ RecordingCheck Check::run() {
       check_directory(one);
     }
   }
-  return std::move(result_);
+  return {std::move(result_), std::move(sparse_)};
 }
 
 bool Check::is_inside(std::string_view path) const {
@@ -220,11 +222,21 @@ std::string Check::file_difference(const Here& here, const ExpectedName& expecte
   }
   if (std::string names = names_difference(expected, real); !names.empty()) return names;
   if (!expected.ranges) return {};
+  look_for_holes(here, expected, real);
   return hole_difference({.directory = here.opened.get(),
                           .name = std::string(expected.name),
                           .real = real,
                           .made = expected.made,
                           .written = *expected.ranges});
+}
+
+// A replay must not write what was never there.
+void Check::look_for_holes(const Here& here, const ExpectedName& expected,
+                           const struct stat& real) {
+  if (expected.made || !expected.ranges->empty() || !has_holes(real)) return;
+  if (request_.origin_ns == 0 || ns_of(real.st_mtim) >= request_.origin_ns) return;
+  std::vector<Hole> holes = find_holes(here.opened.get(), std::string(expected.name));
+  if (!holes.empty()) sparse_.push_back({expected.file, std::move(holes)});
 }
 
 std::string Check::link_difference(const Here& here, const ExpectedName& expected) const {
@@ -324,8 +336,8 @@ PathId Check::path_id(std::string_view path) const {
 
 }  // namespace
 
-RecordingCheck check_recording(const TreeModel& model, const TraceTables& tables,
-                               const LastOperations& last, const CheckRequest& request) {
+CheckOutcome check_recording(const TreeModel& model, const TraceTables& tables,
+                             const LastOperations& last, const CheckRequest& request) {
   return Check(model, tables, last, request).run();
 }
 

@@ -37,9 +37,20 @@ struct CheckRequest {
   std::optional<double> seconds = std::nullopt;  // the most time that the check may take
 };
 
+// A file that existed before the trace, which has not changed it, and its holes.
+struct SparseFile {
+  FileId file;
+  std::vector<Hole> holes;
+};
+
+struct CheckOutcome {
+  RecordingCheck check;
+  std::vector<SparseFile> sparse;
+};
+
 // `model` and `last` have followed the whole trace, with the names in `tables`.
-RecordingCheck check_recording(const TreeModel& model, const TraceTables& tables,
-                               const LastOperations& last, const CheckRequest& request);
+CheckOutcome check_recording(const TreeModel& model, const TraceTables& tables,
+                             const LastOperations& last, const CheckRequest& request);
 
 // "the recording differs from reality in 2 files:", then one indented line for each described
 // difference, and what was not compared; nothing if there is nothing to say. Printable.

@@ -5,6 +5,14 @@
 #include <linux/falloc.h>
 
 namespace filereel {
+namespace {
+
+// Programs come near what they use: the kernel reads ahead, and blocks are large.
+constexpr std::uint64_t kUsedUnit = 1 << 20;
+// Smaller parts that are not used are written like their surroundings, as the real file has them.
+constexpr std::uint64_t kLeastUnused = 16 << 20;
+
+}  // namespace
 
 std::uint64_t FileData::end_of(std::uint64_t offset, std::uint64_t length) {
   if (offset >= kEndless) return kEndless;
@@ -46,6 +54,7 @@ void FileData::is_exact() {
 }
 
 void FileData::was_read(std::uint64_t offset, std::uint64_t asked, std::uint64_t got) {
+  use(offset, got);
   const std::uint64_t end = end_of(offset, got);
   if (got != 0 && origin_ != Origin::made && end > known_initial()) {
     const bool beyond = end > size_;
@@ -66,6 +75,7 @@ void FileData::was_read(std::uint64_t offset, std::uint64_t asked, std::uint64_t
 }
 
 void FileData::was_mapped(std::uint64_t offset, std::uint64_t length) {
+  use(offset, length);
   const std::uint64_t end = end_of(offset, length);
   if (origin_ != Origin::before || exact_ || end <= size_ || !ranges_.empty()) return;
   size_ = initial_size_ = end;
@@ -89,6 +99,7 @@ void FileData::has_size(std::uint64_t size) {
 void FileData::write(std::uint64_t offset, std::uint64_t length, bool own) {
   const std::uint64_t end = end_of(offset, length);
   if (offset >= end) return;
+  use(offset, length);
   // Writing own bytes over own bytes changes nothing.
   const bool same = own && end <= known_initial() && !ranges_.any_foreign(offset, end);
   if (!same) ranges_.add(offset, end, own);
@@ -102,6 +113,7 @@ void FileData::store(std::uint64_t offset, std::uint64_t length) {
 
 void FileData::truncate(std::uint64_t size) {
   size = std::min(size, kEndless);
+  use(size, kEndless);
   if (size > size_) ranges_.add(size_, size, false);
   ranges_.truncate(size);
   cut_ = true;
@@ -113,6 +125,8 @@ void FileData::truncate(std::uint64_t size) {
 void FileData::allocate(std::uint32_t flags, std::uint64_t offset, std::uint64_t length) {
   const std::uint64_t end = end_of(offset, length);
   if (offset >= end) return;
+  const bool moves = (flags & (FALLOC_FL_COLLAPSE_RANGE | FALLOC_FL_INSERT_RANGE)) != 0;
+  use(offset, moves ? kEndless : length);
   // Collapsed ranges and insertion points are before the end of the file.
   const std::uint64_t needed = (flags & FALLOC_FL_COLLAPSE_RANGE) != 0 ? end_of(end, 1)
                                : (flags & FALLOC_FL_INSERT_RANGE) != 0 ? end_of(offset, 1)
@@ -145,6 +159,53 @@ void FileData::allocate(std::uint32_t flags, std::uint64_t offset, std::uint64_t
     size_ = end;
   }
   if (zeros) ranges_.add(offset, end, false);
+}
+
+void FileData::use(std::uint64_t offset, std::uint64_t length) {
+  const std::uint64_t end = end_of(offset, length);
+  if (origin_ == Origin::made || offset >= end) return;
+  const std::uint64_t begin = offset - offset % kUsedUnit;
+  const std::uint64_t up = end_of(end, (kUsedUnit - end % kUsedUnit) % kUsedUnit);
+  if (used_.last_gap_end(begin, up) != 0) used_.add(begin, up, true);
+}
+
+void FileData::learn_hole(std::uint64_t offset, std::uint64_t length) {
+  const std::uint64_t end = end_of(offset, length);
+  if (origin_ == Origin::made || cut_ || offset >= end || ranges_.scattered()) return;
+  const bool written = std::ranges::any_of(ranges_.pieces(), [&](const DataRanges::Piece& piece) {
+    return piece.begin < end && offset < piece.end;
+  });
+  if (!written) holes_.add(offset, end, true);
+}
+
+std::vector<Hole> FileData::initial_holes() const {
+  std::vector<Hole> found;
+  const auto add = [&](std::uint64_t begin, std::uint64_t end) {
+    end = std::min(end, initial_size_);
+    if (begin < end) found.push_back({begin, end - begin});
+  };
+  for (const DataRanges::Piece& piece : holes_.pieces()) add(piece.begin, piece.end);
+  if (used_.empty()) {
+    add(0, initial_size_);
+  } else if (!used_.scattered()) {
+    std::uint64_t at = 0;
+    for (const DataRanges::Piece& piece : used_.pieces()) {
+      if (piece.begin - at >= kLeastUnused) add(at, piece.begin);
+      at = piece.end;
+    }
+    if (initial_size_ > at && initial_size_ - at >= kLeastUnused) add(at, initial_size_);
+  }
+  std::ranges::sort(found, {}, &Hole::offset);
+  std::vector<Hole> holes;
+  for (const Hole& one : found) {
+    if (!holes.empty() && one.offset <= holes.back().offset + holes.back().length) {
+      Hole& last = holes.back();
+      last.length = std::max(last.length, one.offset + one.length - last.offset);
+    } else {
+      holes.push_back(one);
+    }
+  }
+  return holes;
 }
 
 bool FileData::hole(std::uint64_t offset, std::uint64_t length) const {

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
+#include "filesets/entry.h"
 #include "traces/model/data_ranges.h"
 
 namespace filereel {
@@ -47,6 +49,16 @@ class FileData {
   void truncate(std::uint64_t size);
   void allocate(std::uint32_t flags, std::uint64_t offset, std::uint64_t length);
 
+  // Facts from the trace's source: the initial bytes of the range are a hole, which no operation
+  // shows. Ignored where the trace has written.
+  void learn_hole(std::uint64_t offset, std::uint64_t length);
+  // The trace uses the initial bytes of the range: reads, writes or frees them.
+  void use(std::uint64_t offset, std::uint64_t length);
+  void use_all() { use(0, kEndless); }
+  // Parts of the initial file that a replay need not write: known holes, the whole file if it was
+  // only looked at, and large parts that no operation came near.
+  std::vector<Hole> initial_holes() const;
+
   // Whether part of the range is not known to hold the bytes generated for the file.
   bool hole(std::uint64_t offset, std::uint64_t length) const;
 
@@ -70,6 +82,8 @@ class FileData {
   std::uint64_t taken_out_ = 0, put_in_ = 0;
   bool cut_ = false;  // the trace truncated it
   DataRanges ranges_;
+  DataRanges used_;   // initial bytes, in whole kUsedUnit
+  DataRanges holes_;  // initial bytes known to be holes
 };
 
 }  // namespace filereel

@@ -28,7 +28,8 @@ void FileTree::detach(DirectoryEntry& entry) {
   forget(id);
   if (!was_present) return;
   nodes_[id].needs_child = false;
-  --nodes_[id].names;
+  // Its blocks are freed, which takes time for each.
+  if (--nodes_[id].names == 0) nodes_[id].change_data([](FileData& data) { data.use_all(); });
   drop_if_unused(id);
 }
 

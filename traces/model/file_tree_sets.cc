@@ -80,6 +80,17 @@ class FileTree::SetWriter {
     return content;
   }
 
+  std::vector<Hole> holes(NodeId id, std::uint64_t size) const {
+    const FileNode& node = tree_.nodes_[id];
+    const auto given = tree_.initial_holes_.find(id);
+    if (given != tree_.initial_holes_.end()) return given->second;
+    if (node.given) return {};
+    std::vector<Hole> holes = node.known().initial_holes();
+    // The size can be less: that of all files is limited.
+    std::erase_if(holes, [&](const Hole& hole) { return hole.offset + hole.length > size; });
+    return holes;
+  }
+
   void add(NodeId id, const std::string& path) {
     const FileNode& node = tree_.nodes_[id];
     const std::uint16_t mode = initial_ ? node.initial_mode : node.mode;
@@ -103,8 +114,7 @@ class FileTree::SetWriter {
         entry.size = std::min(initial_ ? node.known().initial_size() : node.known().size(),
                               kMaxBytes - bytes_);
         bytes_ += entry.size;
-        const auto holes = tree_.initial_holes_.find(id);
-        if (initial_ && holes != tree_.initial_holes_.end()) entry.holes = holes->second;
+        if (initial_) entry.holes = holes(id, entry.size);
       } else {
         entry.kind = EntryKind::hard_link;
         entry.target = set_.entries.path(first->second);

@@ -92,6 +92,18 @@ void TreeModel::assume_link(PathId path, TextId text) {
   node.text_assumed = !known && node.text == text;
 }
 
+void TreeModel::learn_hole(FileId file, std::uint64_t offset, std::uint64_t length) {
+  const NodeId id = state_->tree.node_of(file);
+  if (id == kNoNode) return;
+  state_->tree.node(id).change_data([&](FileData& data) { data.learn_hole(offset, length); });
+}
+
+void TreeModel::learn_data(FileId file, std::uint64_t offset, std::uint64_t length) {
+  const NodeId id = state_->tree.node_of(file);
+  if (id == kNoNode) return;
+  state_->tree.node(id).change_data([&](FileData& data) { data.use(offset, length); });
+}
+
 void TreeModel::learn_opened(FileSlot slot, const OpenedFile& opened) {
   state_->expected_open = {slot, opened};
 }

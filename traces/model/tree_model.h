@@ -57,6 +57,11 @@ class TreeModel {
   // The same with a text that leads to the right place but may be another one.
   void assume_link(PathId path, TextId text);
 
+  // Adds a fact from the trace's source: where the initial file had holes, and where data was found
+  // that must be there again. Affects trees only.
+  void learn_hole(FileId file, std::uint64_t offset, std::uint64_t length);
+  void learn_data(FileId file, std::uint64_t offset, std::uint64_t length);
+
   // Facts about an opened file that the trace's source saw and operations do not show.
   struct OpenedFile {
     bool existed = true;                // before the call; otherwise the call created it

@@ -171,6 +171,13 @@ void TreeModel::State::synced(const Mapping& mapping, const Operation& operation
   });
 }
 
+// Advice to read the range soon. Length 0: up to the end.
+void TreeModel::State::prepared(NodeId id, const Operation& operation) {
+  if (operation.kind == OperationKind::advise && operation.flags != POSIX_FADV_WILLNEED) return;
+  const std::uint64_t length = operation.length == 0 ? UINT64_MAX : operation.length;
+  tree.node(id).change_data([&](FileData& data) { data.use(operation.offset, length); });
+}
+
 void TreeModel::State::learn_text(NodeId id, TextId text) {
   if (id == kNoNode) return;
   tree.learn_kind(id, FileKind::symlink);
@@ -229,9 +236,16 @@ void TreeModel::State::succeeded(Operation& operation) {
     case execute:
       if (const NodeId id = tree.require(operation.path); set_entry(id)) {
         FileNode& node = tree.node(id);
-        if (operation.kind == execute) tree.learn_kind(id, FileKind::file);
+        if (operation.kind == execute) {
+          tree.learn_kind(id, FileKind::file);
+          node.change_data([](FileData& data) { data.use_all(); });
+        }
         if (operation.kind == execute || (operation.mode & X_OK) != 0) node.runs = true;
       }
+      return;
+    case read_ahead:
+    case advise:
+      if (const NodeId id = of_slot(operation.file); set_entry(id)) prepared(id, operation);
       return;
     case list:
       if (const NodeId id = of_slot(operation.file); set_entry(id)) {

@@ -60,6 +60,7 @@ struct TreeModel::State {
   void unmapped(FileSlot number);
   void faulted(const Mapping& mapping, const Operation& operation);
   void synced(const Mapping& mapping, const Operation& operation);
+  void prepared(NodeId id, const Operation& operation);
   void learn_text(NodeId id, TextId text);
   // The file that an operation works on: the open file, otherwise what must exist at its path.
   NodeId target(const Operation& operation) {
