@@ -35,10 +35,8 @@ const RecordingCheck& ReelOutput::check(const CheckRequest& request) {
   if (made.why_not.empty()) {
     const CheckOutcome outcome = check_recording(builder_.model(), tables_, last_, request);
     builder_.checked(outcome.check);
-    for (const SparseFile& one : outcome.sparse) {
-      for (const Hole& hole : one.holes) {
-        builder_.model().learn_hole(one.file, hole.offset, hole.length);
-      }
+    for (const TreeModel::ExistingFile& one : outcome.existing) {
+      builder_.model().learn_existing(one);
     }
   }
   return made;

@@ -62,7 +62,7 @@ std::string_view name_of(FileKind kind) {
 
 class Check {
  public:
-  Check(const TreeModel& model, const TraceTables& tables, const LastOperations& last,
+  Check(const TreeModel& model, TraceTables& tables, const LastOperations& last,
         const CheckRequest& request)
       : model_(model), tables_(tables), last_(last), request_(request) {
     if (request.seconds) {
@@ -93,7 +93,8 @@ class Check {
   std::string difference(const Here& here, const ExpectedName& expected, const struct stat& real);
   std::string file_difference(const Here& here, const ExpectedName& expected,
                               const struct stat& real);
-  void look_for_holes(const Here& here, const ExpectedName& expected, const struct stat& real);
+  void learn(const Here& here, const ExpectedName& expected, const struct stat& real);
+  std::string link_text(const Here& here, const ExpectedName& expected) const;
   std::string link_difference(const Here& here, const ExpectedName& expected) const;
   std::string names_difference(const ExpectedName& expected, const struct stat& real);
   void look_for_unknown(const Here& here, const std::vector<ExpectedName>& expected);
@@ -105,13 +106,13 @@ class Check {
   PathId path_id(std::string_view path) const;
 
   const TreeModel& model_;
-  const TraceTables& tables_;
+  TraceTables& tables_;
   const LastOperations& last_;
   const CheckRequest& request_;
   std::optional<Clock::time_point> deadline_;
   std::unordered_map<FileId, Inode> inodes_;  // of files with several names
   RecordingCheck result_;
-  std::vector<SparseFile> sparse_;
+  std::vector<TreeModel::ExistingFile> existing_;
 };
 
 // Whether operations can be on files of this directory: not in /proc and the like of a chroot.
@@ -139,7 +140,7 @@ CheckOutcome Check::run() {
       check_directory(one);
     }
   }
-  return {std::move(result_), std::move(sparse_)};
+  return {std::move(result_), std::move(existing_)};
 }
 
 bool Check::is_inside(std::string_view path) const {
@@ -181,7 +182,8 @@ void Check::check_name(const Here& here, const ExpectedName& expected) {
   const std::string path = joined(here.directory.path, expected.name);
   if (!is_there) return report(path, expected.file, changed_ns(here), "is missing");
   const std::string found = difference(here, expected, real);
-  if (!found.empty()) report(path, expected.file, ns_of(real.st_ctim), found);
+  if (!found.empty()) return report(path, expected.file, ns_of(real.st_ctim), found);
+  learn(here, expected, real);
 }
 
 void Check::check_absent(const Here& here, const ExpectedName& expected, const struct stat* real) {
@@ -222,7 +224,6 @@ std::string Check::file_difference(const Here& here, const ExpectedName& expecte
   }
   if (std::string names = names_difference(expected, real); !names.empty()) return names;
   if (!expected.ranges) return {};
-  look_for_holes(here, expected, real);
   return hole_difference({.directory = here.opened.get(),
                           .name = std::string(expected.name),
                           .real = real,
@@ -230,21 +231,45 @@ std::string Check::file_difference(const Here& here, const ExpectedName& expecte
                           .written = *expected.ranges});
 }
 
-// A replay must not write what was never there.
-void Check::look_for_holes(const Here& here, const ExpectedName& expected,
-                           const struct stat& real) {
-  if (expected.made || !expected.ranges->empty() || !has_holes(real)) return;
-  if (request_.origin_ns == 0 || ns_of(real.st_mtim) >= request_.origin_ns) return;
-  std::vector<Hole> holes = find_holes(here.opened.get(), std::string(expected.name));
-  if (!holes.empty()) sparse_.push_back({expected.file, std::move(holes)});
+// Adds what the trace does not know of something that it has not changed.
+void Check::learn(const Here& here, const ExpectedName& expected, const struct stat& real) {
+  const FileKind kind = kind_of(real.st_mode);
+  const bool is_changed = request_.origin_ns == 0 || ns_of(real.st_mtim) >= request_.origin_ns;
+  if (expected.made || is_changed || expected.file == kNoFileId) return;
+  TreeModel::ExistingFile found;
+  found.file = expected.file;
+  const std::string name(expected.name);
+  bool is_news = expected.kind == FileKind::unknown;
+  found.mode = real.st_mode & S_IFMT;
+  if (!expected.mode && ns_of(real.st_ctim) < request_.origin_ns) {
+    found.mode = real.st_mode;
+    is_news = true;
+  }
+  if (kind == FileKind::file && !expected.size) {
+    found.size = static_cast<std::uint64_t>(real.st_size);
+    is_news = true;
+  }
+  if (kind == FileKind::symlink && expected.text == 0) {
+    found.text = tables_.texts.add(link_text(here, expected));
+    is_news = true;
+  }
+  if (kind == FileKind::file && has_holes(real)) {
+    found.holes = find_holes(here.opened.get(), name);
+    is_news |= !found.holes.empty();
+  }
+  if (is_news) existing_.push_back(std::move(found));
+}
+
+std::string Check::link_text(const Here& here, const ExpectedName& expected) const {
+  std::array<char, PATH_MAX> text{};
+  const std::string name(expected.name);
+  const ssize_t length = readlinkat(here.opened.get(), name.c_str(), text.data(), text.size());
+  return {text.data(), static_cast<std::size_t>(std::max<ssize_t>(length, 0))};
 }
 
 std::string Check::link_difference(const Here& here, const ExpectedName& expected) const {
   if (expected.text == 0) return {};
-  std::array<char, PATH_MAX> text{};
-  const std::string name(expected.name);
-  const ssize_t length = readlinkat(here.opened.get(), name.c_str(), text.data(), text.size());
-  const std::string_view real(text.data(), static_cast<std::size_t>(std::max<ssize_t>(length, 0)));
+  const std::string real = link_text(here, expected);
   const std::string& known = tables_.texts.text(expected.text);
   if (real == known) return {};
   return fmt::format("leads to {}, to {} in the recording", printable(real), printable(known));
@@ -336,7 +361,7 @@ PathId Check::path_id(std::string_view path) const {
 
 }  // namespace
 
-CheckOutcome check_recording(const TreeModel& model, const TraceTables& tables,
+CheckOutcome check_recording(const TreeModel& model, TraceTables& tables,
                              const LastOperations& last, const CheckRequest& request) {
   return Check(model, tables, last, request).run();
 }

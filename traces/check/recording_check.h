@@ -37,19 +37,14 @@ struct CheckRequest {
   std::optional<double> seconds = std::nullopt;  // the most time that the check may take
 };
 
-// A file that existed before the trace, which has not changed it, and its holes.
-struct SparseFile {
-  FileId file;
-  std::vector<Hole> holes;
-};
-
 struct CheckOutcome {
   RecordingCheck check;
-  std::vector<SparseFile> sparse;
+  std::vector<TreeModel::ExistingFile> existing;  // what the trace does not know of its files
 };
 
-// `model` and `last` have followed the whole trace, with the names in `tables`.
-CheckOutcome check_recording(const TreeModel& model, const TraceTables& tables,
+// `model` and `last` have followed the whole trace, with the names in `tables`; texts of links may
+// be added.
+CheckOutcome check_recording(const TreeModel& model, TraceTables& tables,
                              const LastOperations& last, const CheckRequest& request);
 
 // "the recording differs from reality in 2 files:", then one indented line for each described

@@ -104,6 +104,24 @@ void TreeModel::learn_data(FileId file, std::uint64_t offset, std::uint64_t leng
   state_->tree.node(id).change_data([&](FileData& data) { data.use(offset, length); });
 }
 
+void TreeModel::learn_existing(const ExistingFile& found) {
+  FileTree& tree = state_->tree;
+  const NodeId id = tree.node_of(found.file);
+  if (id == kNoNode) return;
+  FileNode& node = tree.node(id);
+  tree.learn_kind(id, kind_of_mode(found.mode));
+  const auto mode = static_cast<std::uint16_t>(found.mode & 0777);
+  if (node.mode == FileNode::kNoMode && mode != 0) node.mode = node.initial_mode = mode;
+  if (node.kind == FileKind::symlink && found.text != 0) {
+    node.text = found.text;
+    node.text_assumed = false;
+  }
+  node.change_data([&](FileData& data) {
+    if (found.size && !data.exact()) data.has_size(*found.size);
+    for (const Hole& hole : found.holes) data.learn_hole(hole.offset, hole.length);
+  });
+}
+
 void TreeModel::learn_opened(FileSlot slot, const OpenedFile& opened) {
   state_->expected_open = {slot, opened};
 }

@@ -62,6 +62,18 @@ class TreeModel {
   void learn_hole(FileId file, std::uint64_t offset, std::uint64_t length);
   void learn_data(FileId file, std::uint64_t offset, std::uint64_t length);
 
+  // What the real tree shows of a file that existed before the trace and has not changed since:
+  // operations show only what the program asked for.
+  struct ExistingFile {
+    FileId file = kNoFileId;
+    std::uint32_t mode = 0;             // st_mode; permissions 0: unknown
+    std::optional<std::uint64_t> size;  // bytes
+    TextId text = 0;                    // target of a symbolic link; 0: unknown
+    std::vector<Hole> holes;
+  };
+  // Adds what is unknown so far. Affects trees only.
+  void learn_existing(const ExistingFile& found);
+
   // Facts about an opened file that the trace's source saw and operations do not show.
   struct OpenedFile {
     bool existed = true;                // before the call; otherwise the call created it
