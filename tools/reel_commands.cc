@@ -121,7 +121,9 @@ void export_reel(const std::string& name, const std::string& format, const std::
     session.exit_code = Session::kInterrupted;
     return;
   }
-  if (out) out->commit();
+  if (out) {
+    if (const std::string elsewhere = out->commit(); !elsewhere.empty()) session.warn(elsewhere);
+  }
   for (const auto& [reason, count] : losses) {
     session.notice(fmt::format("not exported to {}: {} ({})", exporter.name, reason, count));
   }

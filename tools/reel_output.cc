@@ -42,21 +42,25 @@ const RecordingCheck& ReelOutput::check(const CheckRequest& request) {
   return made;
 }
 
-TraceInfo ReelOutput::complete(bool timed) {
+TraceInfo ReelOutput::complete(bool timed, const Session& session) {
   TraceInfo info = builder_.info();
   info.timed = timed;
-  writer_.finish(info, builder_.trees());
+  const std::string elsewhere = writer_.finish(info, builder_.trees());
+  if (!elsewhere.empty()) {
+    session.warn(elsewhere);
+    path_ = writer_.path();
+  }
   return info;
 }
 
 void ReelOutput::finish(bool timed, const Session& session) {
-  const TraceInfo info = complete(timed);
+  const TraceInfo info = complete(timed, session);
   session.print(fmt::format("{}: {}\n", printable_line(path_), describe_trace(info)));
   notice_of_losses(info, session);
 }
 
 void ReelOutput::finish_quietly(bool timed, const Session& session) {
-  const TraceInfo info = complete(timed);
+  const TraceInfo info = complete(timed, session);
   session.notice(fmt::format("{}: {}", path_, describe_trace(info)));
   notice_of_losses(info, session);
 }

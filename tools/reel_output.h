@@ -52,7 +52,7 @@ class ReelOutput final : private OperationSink {
 
  private:
   void add(const RecordedOperation& operation) override;
-  TraceInfo complete(bool timed);
+  TraceInfo complete(bool timed, const Session& session);
 
   std::string path_;
   TraceTables tables_;

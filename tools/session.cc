@@ -65,11 +65,15 @@ void Session::print_to(const std::string& path, std::string_view text) const {
   }
   AtomicFile file(path);
   file.write(text);
-  file.commit();
+  if (const std::string elsewhere = file.commit(); !elsewhere.empty()) warn(elsewhere);
 }
 
 bool Session::notice(std::string_view line) const {
-  return quiet || write_to(STDERR_FILENO, printable_line(line) + "\n") == 0;
+  return quiet || warn(line);
+}
+
+bool Session::warn(std::string_view line) const {
+  return write_to(STDERR_FILENO, printable_line(line) + "\n") == 0;
 }
 
 bool Session::print_aside(std::string_view text) const {

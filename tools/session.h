@@ -33,9 +33,11 @@ class Session {
   // Like write(), but to a file, which is created atomically; "-" is standard output.
   void print_to(const std::string& path, std::string_view text) const;
 
-  // These write to standard error and never throw. They return false if writing failed. The first
-  // two print nothing if quiet.
+  // These write to standard error and never throw. They return false if writing failed. notice()
+  // and print_aside() print nothing if quiet.
   bool notice(std::string_view line) const;  // without the newline
+  // A notice that quiet does not suppress: an output is not where the user expects it.
+  bool warn(std::string_view line) const;
   // Results for people, of several lines, while standard output carries data for programs.
   bool print_aside(std::string_view text) const;
   // Replaces the cursor's line with `text`.

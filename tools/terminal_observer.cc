@@ -76,11 +76,15 @@ void TerminalObserver::save_new() const {
   for (const Kept& kept : kept_) save(kept.file, false);
 }
 
-void TerminalObserver::save(const ResultFile& kept, bool replace) {
+void TerminalObserver::save(const ResultFile& kept, bool replace) const {
   if (kept.path.empty() || kept.path == "-") return;
   AtomicFile file(kept.path);
   file.write(result_to_json(kept.result));
-  replace ? file.commit() : static_cast<void>(file.commit_new());
+  if (!replace) {
+    file.commit_new();
+  } else if (const std::string elsewhere = file.commit(); !elsewhere.empty()) {
+    session_.warn(elsewhere);
+  }
 }
 
 std::string TerminalObserver::describe() {

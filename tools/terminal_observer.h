@@ -45,7 +45,7 @@ class TerminalObserver final : public RunObserver {
     ResultFile file;
     std::uint64_t saved_ns = 0, saving_ns = 0;  // time of the last save, and its duration
   };
-  static void save(const ResultFile& kept, bool replace = true);
+  void save(const ResultFile& kept, bool replace = true) const;
   std::string describe();
 
   const Session& session_;

@@ -61,7 +61,8 @@ void capture(const std::string& folder, const std::string& output, bool cross, S
     session.exit_code = Session::kInterrupted;
     return;
   }
-  writer.finish();
+  const std::string elsewhere = writer.finish();
+  if (!elsewhere.empty()) session.warn(elsewhere);
   session.print(fmt::format("{}: {}\n", printable_line(output), contents(totals.set)));
   if (totals.duplicate_files > 0) {
     session.print(fmt::format("{} with the content of another file ({})\n",

@@ -40,7 +40,7 @@ class FileSetWriter {
   // Entries must be in creation order (see FileSet). Throws Error(unusable_input) for an entry that
   // the format does not support, Error(failed) if writing fails.
   void add(const Entry& entry);
-  void finish();
+  std::string finish();
 
  private:
   struct State;

@@ -139,12 +139,12 @@ void FileSetWriter::add(const Entry& entry) {
   }
 }
 
-void FileSetWriter::finish() {
+std::string FileSetWriter::finish() {
   const std::size_t begin = state_->text.size();
   state_->text += fmt::format("end {} {:016x}", state_->entries, state_->hash.digest());
   state_->end_line(begin);
   state_->pack(ZSTD_e_end);
-  state_->file.commit();
+  return state_->file.commit();
 }
 
 void write_fileset_file(const FileSet& set, const std::string& path) {

@@ -1,8 +1,13 @@
 #include "filesets/ownership/atomic_file.h"
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <optional>
+#include <utility>
 
 #include <boost/filesystem.hpp>
 #include <fcntl.h>
@@ -10,6 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "filesets/ownership/fallback_places.h"
+#include "filesets/system/directory_path.h"
 #include "filesets/system/error.h"
 
 namespace filereel {
@@ -18,6 +25,30 @@ namespace {
 std::string file_name(const std::string& path) {
   return path.substr(path.rfind('/') + 1);
 }
+
+// "app-2.reel" for "app.reel".
+std::string numbered(const std::string& name, int number) {
+  const std::size_t dot = name.rfind('.');
+  const std::size_t end = dot == std::string::npos || dot == 0 ? name.size() : dot;
+  return fmt::format("{}-{}{}", name.substr(0, end), number, name.substr(end));
+}
+
+std::string real_path_of(const std::string& directory) {
+  const std::unique_ptr<char, decltype(&std::free)> real(::realpath(directory.c_str(), nullptr),
+                                                         &std::free);
+  if (real) return real.get();
+  // Too long for a system call, or removed already.
+  const std::string absolute = absolute_path(directory);
+  return absolute.starts_with('/') ? absolute : "/";
+}
+
+std::string why_lost(int directory) {
+  struct stat status{};
+  const bool removed = ::fstat(directory, &status) == 0 && status.st_nlink == 0;
+  return removed ? "its directory was removed" : "its directory is no longer reachable";
+}
+
+constexpr mode_t kMode = 0666;  // less the umask
 
 }  // namespace
 
@@ -30,12 +61,14 @@ AtomicFile::AtomicFile(const std::string& path) : path_(path) {
     path_ = resolved.string();
   }
   check_target();
-  const std::string directory = boost::filesystem::path(path_).parent_path().string();
-  file_.emplace(directory.empty() ? "." : directory, path_, 0666);
+  std::string directory = boost::filesystem::path(path_).parent_path().string();
+  if (directory.empty()) directory = ".";
+  file_ = std::make_unique<NewFile>(directory, path_, kMode);
+  directory_ = real_path_of(directory);
 }
 
 // Rejects targets that commit() could not replace or create.
-void AtomicFile::check_target() const {
+void AtomicFile::check_target() {
   struct statx target;
   if (::statx(AT_FDCWD, path_.c_str(), 0, STATX_TYPE, &target) != 0) {
     if (errno == ENAMETOOLONG) {
@@ -50,6 +83,7 @@ void AtomicFile::check_target() const {
   if (!S_ISREG(target.stx_mode)) refuse("not a regular file");
   if (target.stx_attributes & STATX_ATTR_IMMUTABLE) refuse("immutable (chattr +i)");
   if (target.stx_attributes & STATX_ATTR_APPEND) refuse("append-only (chattr +a)");
+  existed_ = true;
 }
 
 void AtomicFile::fail(std::string_view what, int error) const {
@@ -59,35 +93,112 @@ void AtomicFile::fail(std::string_view what, int error) const {
 void AtomicFile::write(std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(file_->descriptor(), bytes.data(), bytes.size());
-    if (written < 0) {
-      if (errno == EINTR) continue;
-      fail("cannot write", errno);
+    if (written >= 0) {
+      bytes.remove_prefix(static_cast<std::size_t>(written));
+    } else if (errno != EINTR) {
+      const int error = errno;
+      if (!keeps_ || !moved_.empty()) fail("cannot write", error);
+      relocate(fmt::format("cannot write: {}", std::strerror(error)));
     }
-    bytes.remove_prefix(static_cast<std::size_t>(written));
   }
 }
 
-void AtomicFile::make_durable(int descriptor) {
+// Returns 0 or the error.
+int AtomicFile::flush(int descriptor) {
+  if (::fsync(descriptor) == 0) return 0;
   // Some file systems, for example on FUSE, do not support fsync on directories.
-  if (::fsync(descriptor) != 0 && errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP) {
-    fail("cannot flush to disk", errno);
-  }
+  return errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP ? 0 : errno;
 }
 
-void AtomicFile::commit() {
-  make_durable(file_->descriptor());
-  if (const int error = file_->replace(file_name(path_)); error != 0) {
-    fail("cannot move the new file into place", error);
+// Continues with a copy in another directory; moved_ becomes `why`. Throws Error(failed).
+void AtomicFile::relocate(std::string why) {
+  const auto copied = [&](std::optional<FallbackPlace> place) {
+    return place && copy_to(*std::move(place));
+  };
+  if (!copied(nearest_existing(directory_)) && !copied(kept_in_state_directory())) {
+    throw_failed(fmt::format("{}: {}", path_, why));
   }
-  make_durable(file_->directory());
+  moved_ = std::move(why);
+  existed_ = false;
+}
+
+bool AtomicFile::copy_to(FallbackPlace place) try {
+  auto copy = std::make_unique<NewFile>(place.path, std::move(place.directory), path_, kMode);
+  std::array<char, 1 << 16> buffer;
+  for (off_t at = 0;;) {
+    const ssize_t size = ::pread(file_->descriptor(), buffer.data(), buffer.size(), at);
+    if (size == 0) break;
+    if (size < 0 ||
+        ::write(copy->descriptor(), buffer.data(), static_cast<std::size_t>(size)) != size) {
+      return false;
+    }
+    at += size;
+  }
+  if (flush(copy->descriptor()) != 0) return false;
+  file_ = std::move(copy);
+  directory_ = place.path;
+  return true;
+} catch (const Error&) {
+  return false;
+}
+
+// Gives the file its name, or the first free one with a number. Returns 0 or the error.
+int AtomicFile::link_with_number(std::string& name) {
+  constexpr int kMost = 1000;
+  const std::string wanted = name;
+  int error = file_->link_as(name);
+  for (int number = 2; error == EEXIST && number < kMost; ++number) {
+    name = numbered(wanted, number);
+    error = file_->link_as(name);
+  }
+  return error;
+}
+
+// Gives the file its name in the directory that is open. Returns 0 or the error.
+int AtomicFile::place(std::string& name) {
+  if (existed_) {
+    const int error = file_->replace(name);
+    if (error != EISDIR) return error;
+  }
+  return link_with_number(name);
+}
+
+std::string AtomicFile::commit() {
+  keeps_ = true;
+  const std::string wanted = file_name(path_);
+  std::string name = wanted, directory;
+  if (const int error = flush(file_->descriptor()); error != 0) {
+    relocate(fmt::format("cannot flush to disk: {}", std::strerror(error)));
+  }
+  directory = path_of_directory(file_->directory(), directory_);
+  if (directory.empty()) {
+    relocate(why_lost(file_->directory()));
+    directory = directory_;
+  }
+  int error = place(name);
+  if (error != 0 && moved_.empty()) {
+    relocate(fmt::format("cannot move the new file into place: {}", std::strerror(error)));
+    directory = directory_;
+    error = place(name = wanted);
+  }
+  if (error != 0) fail("cannot move the new file into place", error);
+  if (const int unsafe = flush(file_->directory()); unsafe != 0) {
+    fail("cannot flush to disk", unsafe);
+  }
+  if (moved_.empty() && directory != directory_) moved_ = "its directory was renamed";
+  if (moved_.empty() && name != wanted) moved_ = "another file has taken the name";
+  if (moved_.empty()) return "";
+  const std::string intended =
+      std::exchange(path_, (directory == "/" ? "" : directory) + "/" + name);
+  return fmt::format("{}: {}; kept as {}", intended, moved_, path_);
 }
 
 bool AtomicFile::commit_new() {
-  make_durable(file_->descriptor());
+  if (const int error = flush(file_->descriptor())) fail("cannot flush to disk", error);
   const int error = file_->link_as(file_name(path_));
   if (error == EEXIST) return false;
   if (error != 0) fail("cannot move the new file into place", error);
-  make_durable(file_->directory());
+  if (const int unsafe = flush(file_->directory())) fail("cannot flush to disk", unsafe);
   return true;
 }
 

@@ -2,14 +2,15 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
-#include <boost/filesystem.hpp>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include "filesets/ownership/removal.h"
 #include "filesets/ownership/state_directory.h"
+#include "filesets/system/directory_path.h"
 #include "filesets/system/error.h"
 
 namespace filereel {
@@ -22,10 +23,16 @@ int result(int returned) {
 }  // namespace
 
 NewFile::NewFile(const std::string& directory, const std::string& shown, mode_t mode)
-    : directory_path_(boost::filesystem::absolute(directory).string()),
-      directory_(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+    // Braces: evaluated in this order, so that errno is that of open().
+    : NewFile{absolute_path(directory),
+              Descriptor(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)), shown,
+              mode} {}
+
+NewFile::NewFile(std::string path, Descriptor directory, const std::string& shown, mode_t mode)
+    : directory_path_(std::move(path)), directory_(std::move(directory)) {
   if (directory_) {
     file_.reset(openat(directory_.get(), ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode));
+    if (file_ && !can_link_unnamed()) file_.reset();
   }
   if (directory_ && !file_) {
     choose_temporary_name();
@@ -75,9 +82,17 @@ void NewFile::drop_temporary_name() {
   temporary_.clear();
 }
 
+// The first way requires CAP_DAC_READ_SEARCH before Linux 6.10, the second one /proc.
 int NewFile::link_unnamed(const std::string& name) const {
+  const int error = result(linkat(file_.get(), "", directory_.get(), name.c_str(), AT_EMPTY_PATH));
+  if (error != ENOENT && error != EPERM && error != EINVAL) return error;
   const std::string self = fmt::format("/proc/self/fd/{}", file_.get());
   return result(linkat(AT_FDCWD, self.c_str(), directory_.get(), name.c_str(), AT_SYMLINK_FOLLOW));
+}
+
+// The kernel resolves the old name before it rejects the new one.
+bool NewFile::can_link_unnamed() const {
+  return link_unnamed(".") == EEXIST;
 }
 
 int NewFile::link_as(const std::string& name) {

@@ -11,14 +11,18 @@
 
 namespace filereel {
 
-// If the file system does not support unnamed files, the file has a temporary name, which starts
-// with ".filereel-", and a lease. A killed process thus leaves nothing behind, or nothing without a
+// If the file system does not support unnamed files, or the process could not name them later (no
+// /proc and no CAP_DAC_READ_SEARCH), the file has a temporary name, which starts with ".filereel-",
+// and a lease. A killed process thus leaves nothing behind, or nothing without a
 // lease.
 class NewFile {
  public:
   // Creates the file in `directory`, open for reading and writing, with the permissions `mode` less
   // the umask. `shown` is its name in messages. Throws Error(failed).
   NewFile(const std::string& directory, const std::string& shown, mode_t mode);
+  // The same in an open directory, whose absolute path is `path`. If `directory` is empty, errno is
+  // the reason.
+  NewFile(std::string path, Descriptor directory, const std::string& shown, mode_t mode);
   ~NewFile();  // removes the file unless link_as or replace succeeded
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
@@ -37,6 +41,7 @@ class NewFile {
   void note_temporary_name();
   void drop_temporary_name();
   bool has_temporary_name() const;
+  bool can_link_unnamed() const;
   int link_unnamed(const std::string& name) const;
 
   std::string directory_path_;

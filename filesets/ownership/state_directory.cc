@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "filesets/system/directory_path.h"
 #include "filesets/system/error.h"
 
 namespace filereel {
@@ -51,7 +52,7 @@ std::string chosen_path() {
 
 StateDirectory open_state_directory() {
   StateDirectory state;
-  state.path = fs::absolute(chosen_path()).string();
+  state.path = absolute_path(chosen_path());
   while (state.path.size() > 1 && state.path.back() == '/') state.path.pop_back();
   boost::system::error_code ignored;
   fs::create_directories(fs::path(state.path).parent_path(), ignored);

@@ -35,7 +35,7 @@ TEST_CASE("a file appears with its whole content when it is committed") {
   file.write("one ");
   file.write("two");
   CHECK_FALSE(fs::exists(folder / "a"));
-  file.commit();
+  CHECK(file.commit().empty());
   CHECK(content(folder / "a") == "one two");
   CHECK(entries(folder) == 1);
 }
@@ -68,10 +68,45 @@ TEST_CASE("two files can be written at once") {
   AtomicFile b(folder / "b");
   a.write("a");
   b.write("b");
-  a.commit();
-  b.commit();
+  CHECK(a.commit().empty());
+  CHECK(b.commit().empty());
   CHECK(content(folder / "a") == "a");
   CHECK(content(folder / "b") == "b");
+}
+
+TEST_CASE("a file whose directory was renamed is in the renamed one") {
+  const TempDir folder;
+  fs::create_directory(folder / "d");
+  AtomicFile file(folder / "d/a");
+  file.write("content");
+  fs::rename(folder / "d", folder / "e");
+  CHECK(file.commit().ends_with("d/a: its directory was renamed; kept as " + file.path()));
+  CHECK(fs::equivalent(file.path(), folder / "e/a"));
+  CHECK(content(folder / "e/a") == "content");
+  CHECK(entries(folder) == 1);
+}
+
+TEST_CASE("a file whose directory was removed is beside it and replaces nothing") {
+  const TempDir folder;
+  fs::create_directories(folder / "d/d");
+  AtomicFile file(folder / "d/d/a.x");
+  file.write("content");
+  fs::remove_all(folder / "d");
+  std::ofstream(folder / "a.x") << "mine";
+  CHECK(file.commit().ends_with("d/d/a.x: its directory was removed; kept as " + file.path()));
+  CHECK(content(folder / "a-2.x") == "content");
+  CHECK(content(folder / "a.x") == "mine");
+  CHECK(entries(folder) == 2);
+}
+
+TEST_CASE("a file that appeared under the name is not replaced") {
+  const TempDir folder;
+  AtomicFile file(folder / "a");
+  file.write("content");
+  std::ofstream(folder / "a") << "mine";
+  CHECK(file.commit().find("another file has taken the name") != std::string::npos);
+  CHECK(content(folder / "a") == "mine");
+  CHECK(content(folder / "a-2") == "content");
 }
 
 TEST_CASE("a symbolic link is followed instead of replaced") {
@@ -80,7 +115,7 @@ TEST_CASE("a symbolic link is followed instead of replaced") {
   fs::create_symlink("real", folder / "link");
   AtomicFile file(folder / "link");
   file.write("new");
-  file.commit();
+  CHECK(file.commit().empty());
   CHECK(fs::is_symlink(folder / "link"));
   CHECK(content(folder / "real") == "new");
 }
@@ -90,7 +125,7 @@ TEST_CASE("a name that no file can have is refused before anything is written") 
   CHECK_THROWS_WITH_AS(AtomicFile{folder / std::string(300, 'a')},
                        doctest::Contains("File name too long; choose a shorter name"), Error);
   CHECK_THROWS_AS(AtomicFile{folder / std::string(5000, 'a')}, Error);
-  AtomicFile(folder / std::string(255, 'a')).commit();
+  CHECK(AtomicFile(folder / std::string(255, 'a')).commit().empty());
 }
 
 TEST_CASE("files that must not be replaced are refused before anything is written") {
@@ -104,7 +139,7 @@ TEST_CASE("files that must not be replaced are refused before anything is writte
     attributes = 0;
     ioctl(file.get(), FS_IOC_SETFLAGS, &attributes);
   }
-  AtomicFile(folder / "a").commit();
+  CHECK(AtomicFile(folder / "a").commit().empty());
 }
 
 TEST_CASE("devices, directories and missing folders are refused") {

@@ -245,8 +245,13 @@ void ReelWriter::add(const RecordedOperation& operation) {
   if (state.pending.size() == kBlockOperations) state.flush();
 }
 
-void ReelWriter::finish(const TraceInfo& info, const TraceTrees& trees) {
+const std::string& ReelWriter::path() const {
+  return state_->file.path();
+}
+
+std::string ReelWriter::finish(const TraceInfo& info, const TraceTrees& trees) {
   State& state = *state_;
+  state.file.keep_in_any_case();
   check_file_set(trees.initial);
   check_file_set(trees.final);
   state.flush();
@@ -273,7 +278,7 @@ void ReelWriter::finish(const TraceInfo& info, const TraceTrees& trees) {
   state.put_thread_blocks(counted.threads);
   state.put_block(BlockType::info, 1, 0, put_info(counted, trees, state.packer));
   state.put_footer();
-  state.file.commit();
+  return state.file.commit();
 }
 
 }  // namespace filereel

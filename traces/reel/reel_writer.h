@@ -26,7 +26,11 @@ class ReelWriter final : public OperationSink {
 
   // In the order of the trace, with positions from 0.
   void add(const RecordedOperation& operation) override;
-  void finish(const TraceInfo& info, const TraceTrees& trees);
+  // Returns "", or a line for the user if the file is not at its intended place, as
+  // AtomicFile::commit().
+  std::string finish(const TraceInfo& info, const TraceTrees& trees);
+  // After finish(): the place of the file.
+  const std::string& path() const;
 
  private:
   struct State;
