@@ -37,6 +37,7 @@ PROGRAMS = {
     "no_append": {},
     "open_ways": {},
     "pass_descriptor": {},
+    "removed_directory": {},
     "rename_above": {},
     "rename_flags": {},
     "reused_numbers": {},
@@ -59,7 +60,7 @@ PROGRAMS = {
 ONE_AFTER_THE_OTHER = [
     "access_lists", "copy_file_range", "durability", "exec_cloexec", "failures", "holes", "limits",
     "links", "many_names", "metadata", "mmap_shared", "native_aio", "no_append", "open_ways",
-    "rename_above", "rename_flags", "sendfile", "shared_directory", "spawn",
+    "removed_directory", "rename_above", "rename_flags", "sendfile", "shared_directory", "spawn",
     "splices", "tmpfile_link", "unlink_open", "vectors", "xattrs",
 ]
 

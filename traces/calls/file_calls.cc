@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <optional>
 #include <string_view>
-#include <unordered_set>
 #include <vector>
 
 #include <fcntl.h>
@@ -13,6 +12,7 @@
 #include <unistd.h>
 
 #include "traces/calls/access_control_list.h"
+#include "traces/calls/directory_moves.h"
 #include "traces/calls/names.h"
 #include "traces/open_flags.h"
 
@@ -20,7 +20,6 @@ namespace filereel {
 namespace {
 
 constexpr std::string_view kSpecialOmitted = "calls on pipes, sockets and devices omitted";
-constexpr std::size_t kMaxPastDirectories = 32;
 
 std::uint32_t lock_flags_of(const SystemCall& call) {
   if (call.call == Call::flock) {
@@ -180,48 +179,6 @@ void emit_rest(CallParts& parts, const CallContext& context, const NamedFile& ta
   parts.emitter.emit(context, operation);
 }
 
-// Everything below a renamed directory has moved.
-void follow_rename(CallParts& parts, PathId from, PathId to, bool exchange) {
-  std::unordered_set<const void*> done;  // tasks share what they refer to
-  const auto follow = [&](PathId& path) {
-    if (!done.insert(&path).second) return;
-    if (parts.paths.is_below(path, from)) {
-      path = parts.paths.moved(path, from, to);
-    } else if (exchange && parts.paths.is_below(path, to)) {
-      path = parts.paths.moved(path, to, from);
-    }
-  };
-  for (Task* task : parts.tasks.all()) {
-    follow(task->fs_state->directory);
-    for (FsState::PastDirectory& stay : task->fs_state->past_directories) follow(stay.directory);
-    if (done.insert(task->files.get()).second) {
-      task->files->each([&](Description& file) { follow(file.path); });
-    }
-  }
-  parts.files.numbers().each([&](Description& file) { follow(file.path); });
-}
-
-// Remembers the old directory of threads that share it, for calls in flight.
-void move_to(CallParts& parts, const CallContext& context, PathId directory) {
-  FsState& now = *context.task.fs_state;
-  if (context.task.fs_state.use_count() > 1) {
-    const auto known =
-        std::ranges::find(now.past_directories, now.directory, &FsState::PastDirectory::directory);
-    if (known != now.past_directories.end()) {
-      known->until = parts.builder.operations();
-    } else {
-      if (now.past_directories.size() == kMaxPastDirectories) {
-        now.past_directories.erase(
-            std::ranges::min_element(now.past_directories, {}, &FsState::PastDirectory::until));
-      }
-      now.past_directories.push_back({now.directory, parts.builder.operations()});
-    }
-  }
-  now.directory = directory;
-  now.directory_ns = context.call.exit_ns;
-  now.changed_at = parts.builder.operations();
-}
-
 }  // namespace
 
 void file_call(CallParts& parts, CallContext& context, OperationKind kind) {
@@ -263,7 +220,11 @@ void path_call(CallParts& parts, CallContext& context, OperationKind kind) {
   } else {
     operation.path = target->path;
   }
+  const FileId file = parts.model.file_of(target->path);
   emit_rest(parts, context, *target, operation);
+  if (kind == OperationKind::remove_directory && call.result >= 0) {
+    follow_removal(parts, target->path, file);
+  }
 }
 
 void attribute_call(CallParts& parts, CallContext& context, OperationKind kind) {
@@ -284,12 +245,17 @@ void rename_call(CallParts& parts, CallContext& context) {
   const bool special = parts.paths.set_special(from->path, false);
   operation.loose = parts.paths.set_special(to->path, special) || special;
   const bool exchange = (call.flags & RENAME_EXCHANGE) != 0;
-  const bool directory =
-      parts.model.is_directory(from->path) || (exchange && parts.model.is_directory(to->path));
+  const bool onto_directory = parts.model.is_directory(to->path);
+  const bool directory = parts.model.is_directory(from->path) ||
+                         is_working_place(parts, from->path) || (exchange && onto_directory);
+  const FileId replaced = onto_directory ? parts.model.file_of(to->path) : kNoFileId;
   parts.emitter.emit(context, operation);
   const DirectoryFilter& kept = parts.emitter.kept();
   const bool comes = kept.is_inside(to->path) && !kept.is_inside(from->path);
   if (comes) parts.builder.approximated("files moved into the recorded directory start empty");
+  if (directory && !exchange && from->path != to->path) {
+    follow_removal(parts, to->path, replaced);
+  }
   if ((directory || comes) && from->path != to->path) {
     follow_rename(parts, from->path, to->path, exchange);
   }
@@ -352,6 +318,7 @@ void chdir_call(CallParts& parts, CallContext& context) {
   if (!path) return;
   if (call.result >= 0) move_to(parts, context, *path);
   if (parts.paths.is_omitted(*path)) return count_omitted(parts);
+  if (is_gone(parts, call, *path)) return count_gone(parts);
   parts.emitter.emit(context, {.kind = OperationKind::change_directory, .path = *path});
 }
 
