@@ -184,6 +184,10 @@ std::optional<NamedFile> find_named(CallParts& parts, CallContext& context, cons
     count_gone(parts);
     return std::nullopt;
   }
+  if (parts.paths.is_below_special(*path)) {
+    count_special(parts);
+    return std::nullopt;
+  }
   return NamedFile{*path, nullptr};
 }
 
@@ -193,6 +197,10 @@ bool is_gone(CallParts& parts, const SystemCall& call, PathId path) {
 
 void count_gone(CallParts& parts) {
   parts.builder.approximated(kRemovedOmitted);
+}
+
+void count_special(CallParts& parts) {
+  parts.builder.approximated("calls on pipes, sockets and devices omitted");
 }
 
 void count_omitted(CallParts& parts) {

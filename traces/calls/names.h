@@ -58,6 +58,9 @@ std::optional<PathId> base_of_name(CallParts& parts, CallContext& context, const
 bool is_gone(CallParts& parts, const SystemCall& call, PathId path);
 void count_gone(CallParts& parts);
 
+// Counts a call on a pipe, a socket or a device, which a replay does not create.
+void count_special(CallParts& parts);
+
 // Counts a call on something in /proc, /sys or /dev.
 void count_omitted(CallParts& parts);
 

@@ -190,7 +190,7 @@ void open_call(CallParts& parts, CallContext& context) {
   }
   const PathId path = opened ? opened_path(parts, context, target->path) : target->path;
   if (parts.paths.is_special(path)) {
-    parts.builder.approximated("calls on pipes, sockets and devices omitted");
+    count_special(parts);
     return put_no_file(parts, context);
   }
 

@@ -216,6 +216,26 @@ bool PathResolution::is_too_long(PathId path) {
   return extents_[path].components > kMaxComponents || extents_[path].bytes > kMaxBytes;
 }
 
+bool PathResolution::is_below_special(PathId path) const {
+  if (specials_.empty()) return false;
+  const PathTable& paths = builder_.tables().paths;
+  while (!paths.is_root(path)) {
+    path = paths.node(path).parent;
+    if (is_special(path)) return true;
+  }
+  return false;
+}
+
+void PathResolution::move_specials(PathId from, PathId to, bool exchange) {
+  std::unordered_set<PathId> now;
+  for (const PathId path : specials_) {
+    now.insert(is_below(path, from)             ? moved(path, from, to)
+               : exchange && is_below(path, to) ? moved(path, to, from)
+                                                : path);
+  }
+  specials_ = std::move(now);
+}
+
 PathId PathResolution::removed(PathId directory) {
   PathTable& paths = builder_.tables().paths;
   if (paths.is_root(directory) || is_in_removed(directory)) return directory;

@@ -66,6 +66,9 @@ class PathResolution {
 
   // Pipes, sockets and devices in the tree, which are not files.
   bool is_special(PathId path) const { return specials_.contains(path); }
+  bool is_below_special(PathId path) const;
+  // `from` was renamed to `to`, or exchanged with it.
+  void move_specials(PathId from, PathId to, bool exchange);
   // Sets whether `path` is special; returns whether it was.
   bool set_special(PathId path, bool special) {
     return special ? !specials_.insert(path).second : specials_.erase(path) > 0;
