@@ -28,14 +28,17 @@ PROGRAMS = {
     "failures": {},
     "holes": {},
     "links": {},
+    "limits": {},
     "locks": {},
     "many_names": {},
     "metadata": {},
     "mmap_shared": {},
     "native_aio": {},
     "no_append": {},
+    "nodes": {},
     "open_ways": {},
     "pass_descriptor": {},
+    "removed_directory": {},
     "rename_above": {},
     "rename_flags": {},
     "reused_numbers": {},
@@ -56,10 +59,10 @@ PROGRAMS = {
 
 # Those whose calls come in the same order each time.
 ONE_AFTER_THE_OTHER = [
-    "access_lists", "copy_file_range", "durability", "exec_cloexec", "failures", "holes", "links",
-    "many_names", "metadata", "mmap_shared", "native_aio", "no_append", "open_ways", "rename_above",
-    "rename_flags", "sendfile", "shared_directory", "spawn", "splices", "tmpfile_link",
-    "unlink_open", "vectors", "xattrs",
+    "access_lists", "copy_file_range", "durability", "exec_cloexec", "failures", "holes", "limits",
+    "links", "many_names", "metadata", "mmap_shared", "native_aio", "no_append", "nodes", "open_ways",
+    "removed_directory", "rename_above", "rename_flags", "sendfile", "shared_directory", "spawn",
+    "splices", "tmpfile_link", "unlink_open", "vectors", "xattrs",
 ]
 
 

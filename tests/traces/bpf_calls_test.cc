@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstring>
 #include <optional>
 #include <set>
 #include <string>
@@ -18,9 +19,11 @@
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 
 #include "tests/traces/bpf_events.h"
@@ -467,6 +470,23 @@ struct stat seen_by_stat() {
   status.st_dev = makedev(8, 1);
   status.st_ino = 55;
   return status;
+}
+
+TEST_CASE("bind makes a name if the socket's address is one") {
+  CHECK(shape_of(SYS_bind).value == 2);
+  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = "d/s"};
+  const auto bound = [&](std::int64_t result) {
+    return read_call(BpfEvent::call(SYS_bind, {3, kPointer, 110}, result).copy(0, address));
+  };
+  CHECK(bound(0)->call == Call::mknod);
+  CHECK(bound(0)->path == "d/s");
+  CHECK(bound(0)->mode == (S_IFSOCK | 0777));
+  CHECK(bound(-EADDRINUSE)->result == -EEXIST);
+  std::memcpy(address.sun_path, "\0s", 3);
+  CHECK(!bound(0));  // abstract
+  std::memcpy(address.sun_path, "d/s", 4);
+  address.sun_family = AF_INET;
+  CHECK(!bound(0));
 }
 
 TEST_CASE("setxattr reports the value of the attribute") {

@@ -434,6 +434,35 @@ TEST_CASE("copies that fail on the recorded system only are omitted") {
   CHECK(calls.lost("changes that failed for lack of permission or space") == 2);
 }
 
+TEST_CASE("changes of an open file that failed at a limit or for lack of space are omitted") {
+  RecordedCalls calls;
+  calls.run(open_at("/a", O_RDWR | O_CREAT, 3)).run(open_at("/b", O_RDWR, 4));
+  calls.run(data(Call::write, 3, 200, 100));
+  calls.text();
+  SystemCall send = data(Call::sendfile, 4, 100, -ENOSPC);
+  send.fd2 = 3;
+  SystemCall grow = on_file(Call::ftruncate, 3, -EFBIG);
+  grow.offset = 1000;
+  SystemCall allocate = data_at(Call::fallocate, 3, 0, 1000, -ENOSPC);
+  calls.run(data(Call::write, 3, 100, -EFBIG))
+      .run(data(Call::write, 3, 100, -EDQUOT))
+      .run(data_at(Call::write, 3, 500, 100, -EIO))
+      .run(send)
+      .run(grow)
+      .run(allocate);
+  CHECK(calls.text().empty());
+  CHECK(calls.lost("changes that failed for lack of permission or space") == 6);
+  // What comes next is where the last write ended.
+  calls.run(data(Call::write, 3, 10, 10));
+  CHECK(calls.text() == "0 write #0 @100 +10 = 10\n");
+}
+
+TEST_CASE("a failed write to something that is not a file is no loss") {
+  RecordedCalls calls;
+  calls.run(call_of(Call::new_descriptor, 3)).run(data(Call::write, 3, 100, -EPERM));
+  CHECK(calls.lost("changes that failed for lack of permission or space") == 0);
+}
+
 TEST_CASE("a clone of a whole file has the file's length") {
   RecordedCalls calls;
   SystemCall clone = on_file(Call::clone_range, 3);

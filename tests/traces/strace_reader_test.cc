@@ -69,6 +69,18 @@ TEST_CASE("Opens have their path, flags, mode and opened file") {
   CHECK(call.result_path.empty());
 }
 
+TEST_CASE("Sockets that get a path are nodes") {
+  SystemCall call = read(R"(bind(3, {sa_family=AF_UNIX, sun_path="d/s"}, 110) = 0)");
+  CHECK(call.call == Call::mknod);
+  CHECK(call.path == "d/s");
+  CHECK(call.mode == (S_IFSOCK | 0777));
+  call = read(R"(bind(3, {sa_family=AF_LOCAL, sun_path="s"}, 4) = -1 EADDRINUSE (In use))");
+  CHECK(call.result == -EEXIST);
+  CHECK(outcome(R"(bind(3, {sa_family=AF_UNIX, sun_path=@"s"}, 4) = 0)") != Outcome::read);
+  CHECK(outcome(R"(bind(3, {sa_family=AF_UNIX}, 2) = 0)") != Outcome::read);
+  CHECK(outcome(R"(bind(3, {sa_family=AF_INET, sin_port=htons(80)}, 16) = 0)") != Outcome::read);
+}
+
 TEST_CASE("Transfers have their length and offset") {
   SystemCall call = read(R"(pread64(3, "ab"..., 784, 64) = 700)");
   CHECK(call.call == Call::read);

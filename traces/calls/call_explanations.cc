@@ -32,7 +32,8 @@ std::vector<PathId> possible_directories(CallParts& parts, const CallContext& co
   const std::string& seen = first ? call.dir_path : call.dir2_path;
   bool deleted = false;
   if (seen.starts_with('/')) {
-    add(parts.paths.real(seen, deleted));
+    const PathId directory = parts.paths.real(seen, deleted);
+    add(deleted ? parts.paths.removed(directory) : directory);
     // The tracer missed a change, if the call started after the last change that it saw.
     const bool later = position == CallStart::kUnknown ? call.enter_ns >= now.directory_ns
                                                        : position > now.changed_at;
@@ -65,7 +66,7 @@ std::vector<NameNeed> contradictions_here(CallParts& parts, CallContext& context
   const bool done = call.result >= 0;
   const auto need = [&](const GivenName& name, bool follow, bool exists, bool of_parent = false) {
     std::optional<PathId> path = resolve_name(parts, context, name, follow);
-    if (!path) return;
+    if (!path || (done && parts.paths.is_in_removed(*path))) return;
     if (of_parent) path = parts.builder.tables().paths.node(*path).parent;
     if (parts.model.presence(*path) ==
         (exists ? TreeModel::Presence::absent : TreeModel::Presence::present)) {

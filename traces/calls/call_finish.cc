@@ -1,10 +1,12 @@
 #include "traces/calls/call_finish.h"
 
+#include <cerrno>
 #include <utility>
 
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "traces/calls/call_flags.h"
@@ -124,6 +126,13 @@ bool file_by_handle(SystemCall& call) {
   call.call = Call::open;
   call.path = call.result_path;
   call.path_is_real = true;
+  return true;
+}
+
+bool named_socket(SystemCall& call) {
+  if (call.path.empty()) return false;
+  if (call.result == -EADDRINUSE) call.result = -EEXIST;  // the name exists
+  call.mode = S_IFSOCK | 0777;
   return true;
 }
 

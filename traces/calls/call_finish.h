@@ -21,6 +21,7 @@ bool new_or_changed(SystemCall& call);       // signalfd
 bool memory_file(SystemCall& call);          // memfd_create
 bool performance_counter(SystemCall& call);  // perf_event_open
 bool file_by_handle(SystemCall& call);       // open_by_handle_at
+bool named_socket(SystemCall& call);         // bind
 bool place_in_tree(SystemCall& call);        // open_tree
 
 }  // namespace filereel::call_finish

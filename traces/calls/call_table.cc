@@ -209,6 +209,7 @@ constexpr auto kCalls = sorted_by_name(std::to_array<CallRow>({
     {"symlinkat", symlink, {text, directory, path}},
     {"mknod", mknod, {path, mode}},
     {"mknodat", mknod, {directory, path, mode}},
+    {"bind", mknod, {none, socket_name, length}, 0, named_socket},
     {"chdir", chdir, {path}},
     {"fchdir", fchdir, {descriptor}},
     {"chroot", chroot, {path}},

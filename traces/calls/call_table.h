@@ -41,9 +41,11 @@ enum class Argument : std::uint8_t {
   path2,
   text,
   buffers,  // struct iovec[], whose sum is the length; the next argument is the number of elements
-  link_text,  // buffer of a link's target
-  entries,    // buffer of directory entries
-  value,      // of an attribute; the next argument is its length
+  link_text,    // buffer of a link's target
+  entries,      // buffer of directory entries
+  socket_name,  // struct sockaddr: path, if it is a name in the tree; the next argument is its
+                // length
+  value,        // of an attribute; the next argument is its length
   // Structures: see structure_of().
   offset_pointer,  // offsets that the call advances by its result
   offset2_pointer,

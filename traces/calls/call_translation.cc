@@ -29,11 +29,39 @@ bool is_ignored_error(int error) {
          (error >= kFirstRestart && error <= kLastRestart);
 }
 
-// Success changes what later calls find: a name or the content of a file.
+// Success changes what later calls find: a name, or the content or permissions of a file.
 bool changes_files(const SystemCall& call) {
   if (call.call == Call::open) return (call.flags & (O_CREAT | O_TRUNC)) != 0;
   return names_an_entry(call.call) ||
-         is_one_of(call.call, {Call::copy_file_range, Call::clone_range, Call::truncate});
+         is_one_of(call.call,
+                   {Call::copy_file_range, Call::clone_range, Call::truncate, Call::chmod});
+}
+
+// Whether a descriptor of the call may be a file.
+bool may_use_file(CallParts& parts, CallContext& context, const FileHandle& handle) {
+  if (handle.descriptor == SystemCall::kNone && handle.file == 0 && handle.path.empty()) {
+    return false;
+  }
+  if (!handle.path.empty()) return names_file(handle.path);
+  if (parts.files.known(context.task, handle)) return true;
+  // Opened before the trace, unless it is the terminal or a call showed it to be something else.
+  return handle.descriptor > 2 && !context.task.files->find(handle.descriptor) &&
+         !context.task.process->from_start;
+}
+
+// Success changes the content, the size or the attributes of an open file. The lack of a feature is
+// not among the errors: a replay on the same file system lacks it, too.
+bool changes_open_file(CallParts& parts, CallContext& context, int error) {
+  using enum Call;
+  const SystemCall& call = context.call;
+  if (error == EOPNOTSUPP) return false;
+  const bool requests = call.call == submit && call.requested == write;
+  if (call.call == sendfile || call.call == splice) {
+    return may_use_file(parts, context, first_file(call)) &&
+           may_use_file(parts, context, second_file(call));
+  }
+  return (requests || is_one_of(call.call, {write, ftruncate, fallocate, fchmod})) &&
+         may_use_file(parts, context, first_file(call));
 }
 
 // A directory named "." or ".." is never removed. Operations use real names: the replay would
@@ -102,25 +130,14 @@ bool is_dropped_failure(CallParts& parts, CallContext& context) {
   const std::string_view loss =
       error == ENAMETOOLONG ? "calls with names that are too long"
       // If the replay is permitted to do it, it changes what later calls find.
-      : is_environment_error(error) && changes_files(call)
+      : is_environment_error(error) &&
+              (changes_files(call) || changes_open_file(parts, context, error))
           ? "changes that failed for lack of permission or space"
       : failed_by_slash(call) ? "changes that failed because of a trailing slash"
       : failed_by_dots(call)  ? "changes that failed because of the name . or .."
                               : "";
   if (!loss.empty()) parts.builder.lost(loss);
   return !loss.empty() || error > 4095;
-}
-
-// Whether a descriptor of the call may be a file.
-bool may_use_file(CallParts& parts, CallContext& context, const FileHandle& handle) {
-  if (handle.descriptor == SystemCall::kNone && handle.file == 0 && handle.path.empty()) {
-    return false;
-  }
-  if (!handle.path.empty()) return names_file(handle.path);
-  if (parts.files.known(context.task, handle)) return true;
-  // Opened before the trace, unless it is the terminal or a call showed it to be something else.
-  return handle.descriptor > 2 && !context.task.files->find(handle.descriptor) &&
-         !context.task.process->from_start;
 }
 
 // Whether the call uses a file, as far as its arguments show.

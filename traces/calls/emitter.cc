@@ -22,8 +22,9 @@ bool makes_name(OperationKind kind) {
 }  // namespace
 
 bool is_environment_error(int error) {
-  constexpr int kErrors[] = {EPERM,  EACCES, EROFS,  EXDEV,  EBUSY,  ETXTBSY,   ENOSPC,
-                             EDQUOT, EIO,    ENOMEM, EMFILE, ENFILE, EOPNOTSUPP};
+  // EFBIG is mostly a limit of the process (RLIMIT_FSIZE), which a replay does not have.
+  constexpr int kErrors[] = {EPERM, EACCES, EROFS,  EXDEV,  EBUSY,  ETXTBSY, ENOSPC,    EDQUOT,
+                             EFBIG, EIO,    ENOMEM, EMFILE, ENFILE, EMLINK,  EOPNOTSUPP};
   return std::ranges::find(kErrors, error) != std::end(kErrors);
 }
 

@@ -54,7 +54,7 @@ class DirectoryFilter {
   States files_, mappings_;  // by FileSlot
 };
 
-// Error codes that depend on the user and on the file system.
+// Error codes that depend on the user, its limits and the file system.
 bool is_environment_error(int error);
 
 // Owns the decision which part of the trace is kept. Requires operations in order, on slots and

@@ -1,9 +1,9 @@
 #include "traces/calls/file_calls.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <optional>
 #include <string_view>
-#include <unordered_set>
 #include <vector>
 
 #include <fcntl.h>
@@ -13,14 +13,12 @@
 #include <unistd.h>
 
 #include "traces/calls/access_control_list.h"
+#include "traces/calls/directory_moves.h"
 #include "traces/calls/names.h"
 #include "traces/open_flags.h"
 
 namespace filereel {
 namespace {
-
-constexpr std::string_view kSpecialOmitted = "calls on pipes, sockets and devices omitted";
-constexpr std::size_t kMaxPastDirectories = 32;
 
 std::uint32_t lock_flags_of(const SystemCall& call) {
   if (call.call == Call::flock) {
@@ -180,46 +178,39 @@ void emit_rest(CallParts& parts, const CallContext& context, const NamedFile& ta
   parts.emitter.emit(context, operation);
 }
 
-// Everything below a renamed directory has moved.
-void follow_rename(CallParts& parts, PathId from, PathId to, bool exchange) {
-  std::unordered_set<const void*> done;  // tasks share what they refer to
-  const auto follow = [&](PathId& path) {
-    if (!done.insert(&path).second) return;
-    if (parts.paths.is_below(path, from)) {
-      path = parts.paths.moved(path, from, to);
-    } else if (exchange && parts.paths.is_below(path, to)) {
-      path = parts.paths.moved(path, to, from);
-    }
-  };
-  for (Task* task : parts.tasks.all()) {
-    follow(task->fs_state->directory);
-    for (FsState::PastDirectory& stay : task->fs_state->past_directories) follow(stay.directory);
-    if (done.insert(task->files.get()).second) {
-      task->files->each([&](Description& file) { follow(file.path); });
-    }
-  }
-  parts.files.numbers().each([&](Description& file) { follow(file.path); });
+// The call failed because of names in this directory that a replay does not create.
+bool is_kept_by_nodes(CallParts& parts, const SystemCall& call, PathId directory) {
+  return (call.result == -ENOTEMPTY || call.result == -EEXIST) &&
+         parts.model.holds_only_nodes(directory);
 }
 
-// Remembers the old directory of threads that share it, for calls in flight.
-void move_to(CallParts& parts, const CallContext& context, PathId directory) {
-  FsState& now = *context.task.fs_state;
-  if (context.task.fs_state.use_count() > 1) {
-    const auto known =
-        std::ranges::find(now.past_directories, now.directory, &FsState::PastDirectory::directory);
-    if (known != now.past_directories.end()) {
-      known->until = parts.builder.operations();
-    } else {
-      if (now.past_directories.size() == kMaxPastDirectories) {
-        now.past_directories.erase(
-            std::ranges::min_element(now.past_directories, {}, &FsState::PastDirectory::until));
-      }
-      now.past_directories.push_back({now.directory, parts.builder.operations()});
-    }
+// A pipe, a socket or a device gets a further name, or changes names with another file. A replay
+// has no such file, but must do what else the call does.
+void link_special(CallParts& parts, const CallContext& context, PathId path) {
+  parts.paths.set_special(path, true);
+  parts.emitter.emit(context, {.kind = OperationKind::make_node, .mode = S_IFSOCK, .path = path});
+}
+
+void rename_special(CallParts& parts, const CallContext& context, PathId from, PathId to) {
+  using enum OperationKind;
+  const bool exchange = (context.call.flags & RENAME_EXCHANGE) != 0;
+  const bool first = parts.paths.is_special(from), second = parts.paths.is_special(to);
+  if (from == to || (exchange && first && second)) return count_special(parts);
+  if (!exchange) {
+    parts.paths.set_special(from, false);
+    parts.paths.set_special(to, first);
+    const bool replaces = !second && parts.model.presence(to) == TreeModel::Presence::present;
+    if (replaces) parts.emitter.emit(context, {.kind = unlink, .path = to});
+    return parts.emitter.emit(context,
+                              {.kind = rename, .loose = true, .path = to, .old_path = from});
   }
-  now.directory = directory;
-  now.directory_ns = context.call.exit_ns;
-  now.changed_at = parts.builder.operations();
+  const PathId special = first ? from : to, other = first ? to : from;
+  const bool directory = parts.model.is_directory(other) || is_working_place(parts, other);
+  parts.emitter.emit(context, {.kind = unlink, .loose = true, .path = special});
+  parts.emitter.emit(context, {.kind = rename, .path = special, .old_path = other});
+  parts.paths.set_special(special, false);
+  if (directory) follow_rename(parts, other, special, false);
+  link_special(parts, context, other);
 }
 
 }  // namespace
@@ -246,13 +237,13 @@ void path_call(CallParts& parts, CallContext& context, OperationKind kind) {
       const auto path = resolve_name(parts, context, first_name(call), follows_link(call));
       if (path && !parts.paths.is_omitted(*path)) parts.paths.set_special(*path, true);
     }
-    return parts.builder.approximated(kSpecialOmitted);
+    return count_special(parts);
   }
   const auto target = find_named(parts, context, first_name(call), follows_link(call));
   if (!target) return;
   Operation operation{.kind = kind};
   if (parts.paths.is_special(target->path)) {
-    if (kind != OperationKind::unlink) return parts.builder.approximated(kSpecialOmitted);
+    if (kind != OperationKind::unlink) return count_special(parts);
     if (call.result >= 0) parts.paths.set_special(target->path, false);
     operation.loose = true;  // such files are not created
   }
@@ -263,7 +254,14 @@ void path_call(CallParts& parts, CallContext& context, OperationKind kind) {
   } else {
     operation.path = target->path;
   }
+  if (kind == OperationKind::remove_directory && is_kept_by_nodes(parts, call, target->path)) {
+    return count_special(parts);
+  }
+  const FileId file = parts.model.file_of(target->path);
   emit_rest(parts, context, *target, operation);
+  if (kind == OperationKind::remove_directory && call.result >= 0) {
+    follow_removal(parts, target->path, file);
+  }
 }
 
 void attribute_call(CallParts& parts, CallContext& context, OperationKind kind) {
@@ -280,16 +278,24 @@ void rename_call(CallParts& parts, CallContext& context) {
                       .flags = static_cast<std::uint32_t>(call.flags),
                       .path = to->path,
                       .old_path = from->path};
-  if (call.result < 0) return parts.emitter.emit(context, operation);
-  const bool special = parts.paths.set_special(from->path, false);
-  operation.loose = parts.paths.set_special(to->path, special) || special;
+  const bool special = parts.paths.is_special(from->path) || parts.paths.is_special(to->path);
+  if (call.result < 0) {
+    if (special || is_kept_by_nodes(parts, call, to->path)) return count_special(parts);
+    return parts.emitter.emit(context, operation);
+  }
+  if (special) return rename_special(parts, context, from->path, to->path);
   const bool exchange = (call.flags & RENAME_EXCHANGE) != 0;
-  const bool directory =
-      parts.model.is_directory(from->path) || (exchange && parts.model.is_directory(to->path));
+  const bool onto_directory = parts.model.is_directory(to->path);
+  const bool directory = parts.model.is_directory(from->path) ||
+                         is_working_place(parts, from->path) || (exchange && onto_directory);
+  const FileId replaced = onto_directory ? parts.model.file_of(to->path) : kNoFileId;
   parts.emitter.emit(context, operation);
   const DirectoryFilter& kept = parts.emitter.kept();
   const bool comes = kept.is_inside(to->path) && !kept.is_inside(from->path);
   if (comes) parts.builder.approximated("files moved into the recorded directory start empty");
+  if (directory && !exchange && from->path != to->path) {
+    follow_removal(parts, to->path, replaced);
+  }
   if ((directory || comes) && from->path != to->path) {
     follow_rename(parts, from->path, to->path, exchange);
   }
@@ -301,6 +307,9 @@ void link_call(CallParts& parts, CallContext& context) {
   if (!from) return;
   const auto to = find_named(parts, context, second_name(call), false);
   if (!to) return;
+  const bool special = !from->file && parts.paths.is_special(from->path);
+  if (call.result < 0 && (special || parts.paths.is_special(to->path))) return count_special(parts);
+  if (special) return link_special(parts, context, to->path);
   Operation operation{.kind = OperationKind::link, .path = to->path};
   if (from->file) {
     if (parts.emitter.kept().is_inside(to->path)) parts.files.require_open(context, *from->file);
@@ -324,6 +333,7 @@ void mknod_call(CallParts& parts, CallContext& context) {
         context, {.kind = OperationKind::make_node, .mode = type | mode, .path = path});
   }
   // A regular file.
+  if (call.result < 0 && parts.paths.is_special(path)) return count_special(parts);
   if (call.result < 0) {
     return parts.emitter.emit(context, {.kind = OperationKind::open,
                                         .flags = O_CREAT | O_EXCL | O_WRONLY,
@@ -352,6 +362,7 @@ void chdir_call(CallParts& parts, CallContext& context) {
   if (!path) return;
   if (call.result >= 0) move_to(parts, context, *path);
   if (parts.paths.is_omitted(*path)) return count_omitted(parts);
+  if (is_gone(parts, call, *path)) return count_gone(parts);
   parts.emitter.emit(context, {.kind = OperationKind::change_directory, .path = *path});
 }
 

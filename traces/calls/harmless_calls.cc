@@ -17,7 +17,7 @@ namespace {
 // clang-format off
 constexpr auto kHarmless = sorted_by_name(std::to_array<HarmlessCall>({
     NUMBERED(add_key), NUMBERED(adjtimex), NUMBERED(afs_syscall), NUMBERED(alarm),
-    NUMBERED(arch_prctl), NUMBERED(bdflush), NUMBERED(bind), NUMBERED(bpf), NUMBERED(break),
+    NUMBERED(arch_prctl), NUMBERED(bdflush), NUMBERED(bpf), NUMBERED(break),
     NUMBERED(brk), NUMBERED(cacheflush), NUMBERED(capget), NUMBERED(capset),
     NUMBERED(clock_adjtime), NUMBERED(clock_adjtime64), NUMBERED(clock_getres),
     NUMBERED(clock_getres_time64), NUMBERED(clock_gettime), NUMBERED(clock_gettime64),

@@ -93,7 +93,8 @@ std::optional<PathId> base_of_name(CallParts& parts, CallContext& context, const
   if (at_cwd && context.directory) return context.directory;
   if (name.dir.path.starts_with('/')) {
     bool deleted = false;
-    const PathId base = parts.paths.real(name.dir.path, deleted);
+    PathId base = parts.paths.real(name.dir.path, deleted);
+    if (deleted) base = parts.paths.removed(base);
     // If threads share it, choose_directory() has set it for later calls.
     if (at_cwd && task.fs_state.use_count() == 1) task.fs_state->directory = base;
     return base;
@@ -178,7 +179,28 @@ std::optional<NamedFile> find_named(CallParts& parts, CallContext& context, cons
     count_omitted(parts);
     return std::nullopt;
   }
+  if (is_gone(parts, call, *path)) {
+    context.removed = path;
+    count_gone(parts);
+    return std::nullopt;
+  }
+  if (parts.paths.is_below_special(*path)) {
+    count_special(parts);
+    return std::nullopt;
+  }
   return NamedFile{*path, nullptr};
+}
+
+bool is_gone(CallParts& parts, const SystemCall& call, PathId path) {
+  return call.result != -ENOENT && parts.paths.is_in_removed(path);
+}
+
+void count_gone(CallParts& parts) {
+  parts.builder.approximated(kRemovedOmitted);
+}
+
+void count_special(CallParts& parts) {
+  parts.builder.approximated("calls on pipes, sockets and devices omitted");
 }
 
 void count_omitted(CallParts& parts) {

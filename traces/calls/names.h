@@ -53,6 +53,14 @@ std::optional<NamedFile> find_named(CallParts& parts, CallContext& context, cons
 // The base of a relative name.
 std::optional<PathId> base_of_name(CallParts& parts, CallContext& context, const GivenName& name);
 
+// Whether the call used a removed directory itself, or a place above it: all other names in it fail
+// with ENOENT.
+bool is_gone(CallParts& parts, const SystemCall& call, PathId path);
+void count_gone(CallParts& parts);
+
+// Counts a call on a pipe, a socket or a device, which a replay does not create.
+void count_special(CallParts& parts);
+
 // Counts a call on something in /proc, /sys or /dev.
 void count_omitted(CallParts& parts);
 

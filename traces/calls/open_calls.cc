@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <climits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -103,6 +104,29 @@ void reopen(CallParts& parts, const CallContext& context, const DescriptionRef& 
   parts.files.put(context, call.result, again, (flags & O_CLOEXEC) != 0);
 }
 
+// The place of the opened directory if it has been removed: a replay has nothing to open.
+std::optional<PathId> removed_directory(CallParts& parts, const CallContext& context) {
+  const SystemCall& call = context.call;
+  if (context.removed) return context.removed;
+  const bool is_directory =
+      call.stat ? S_ISDIR(call.stat->mode) : (call.flags & open_flags::kDirectory) != 0;
+  if (!is_directory || is_unnamed(call.flags) || !is_deleted(call.result_path)) return std::nullopt;
+  count_gone(parts);
+  bool deleted = false;
+  return parts.paths.removed(parts.paths.real(call.result_path, deleted));
+}
+
+void put_removed(CallParts& parts, const CallContext& context, PathId path) {
+  const SystemCall& call = context.call;
+  const auto file = std::make_shared<Description>();
+  file->path = path;
+  file->flags = static_cast<std::uint32_t>(call.flags);
+  file->flags_known = file->directory = true;
+  file->identity = call.stat;
+  parts.files.numbers().bind(call.result_file, file);
+  parts.files.put(context, call.result, file, (call.flags & O_CLOEXEC) != 0);
+}
+
 // Informs the model before the operation is added.
 void learn_opened(CallParts& parts, const SystemCall& call, FileSlot slot) {
   if (!call.stat && !call.size_before && !call.created) return;
@@ -153,8 +177,12 @@ void open_call(CallParts& parts, CallContext& context) {
   }
   const auto target = find_named(parts, context, first_name(call), follows_link(call));
   if (opened && !unnamed) {
-    const DescriptionRef file = nameless_file(parts, call, target.value_or(NamedFile{}));
+    const DescriptionRef file =
+        context.removed ? nullptr : nameless_file(parts, call, target.value_or(NamedFile{}));
     if (file) return reopen(parts, context, file);
+    if (const auto gone = removed_directory(parts, context)) {
+      return put_removed(parts, context, *gone);
+    }
   }
   if (!target) {
     if (opened && is_deleted(call.result_path)) parts.builder.lost(kNothingOpen);
@@ -162,7 +190,7 @@ void open_call(CallParts& parts, CallContext& context) {
   }
   const PathId path = opened ? opened_path(parts, context, target->path) : target->path;
   if (parts.paths.is_special(path)) {
-    parts.builder.approximated("calls on pipes, sockets and devices omitted");
+    count_special(parts);
     return put_no_file(parts, context);
   }
 

@@ -77,6 +77,10 @@ Description* OpenFiles::find_open(CallContext& context, const FileHandle& handle
   if (handle.descriptor < 0) return nullptr;
   const DescriptionRef file = find(context, handle, use);
   if (!file) return nullptr;
+  if (is_gone(*file)) {
+    builder_.approximated(kRemovedOmitted);
+    return nullptr;
+  }
   if (use != FileUse::other) ensure_open(context, *file, use);
   return file.get();
 }
@@ -104,11 +108,11 @@ DescriptionRef OpenFiles::inherit(Task& task, const SystemCall& call, const File
   if (!path.empty() && !names_file(path)) return nullptr;
   auto file = std::make_shared<Description>();
   file->inherited = true;
+  bool deleted = false;
   if (path.empty()) {
     file->path = builder_.path(fmt::format("filereel-unknown/{}-{}", task.process->id, number));
     builder_.approximated("descriptors not opened in the trace");
   } else {
-    bool deleted = false;
     file->path = paths_.real(path, deleted);
     if (deleted) builder_.approximated("open files unlinked before the trace");
     if (paths_.is_special(file->path)) return nullptr;
@@ -123,6 +127,7 @@ DescriptionRef OpenFiles::inherit(Task& task, const SystemCall& call, const File
   file->directory = (told && S_ISDIR(told->stat.mode)) || use == FileUse::listing ||
                     builder_.model().is_directory(file->path) ||
                     (call.fd == number && call.stat && S_ISDIR(call.stat->mode));
+  if (deleted && file->directory) file->path = paths_.removed(file->path);
   return file;
 }
 
@@ -146,6 +151,7 @@ void OpenFiles::ensure_open(const CallContext& context, Description& file, FileU
   const std::uint64_t at_ns = context.call.enter_ns;
   TreeModel& model = builder_.model();
   DirectoryFilter& kept = emitter_.kept();
+  if (is_gone(file)) return;
   if (file.slot != kNoFile) {
     if (!kept.is_inside_file(file.slot) && kept.is_inside(file.path)) {
       require_open(context, file);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -24,6 +25,9 @@ inline FileHandle first_file(const SystemCall& call) {
 inline FileHandle second_file(const SystemCall& call) {
   return {call.fd2, call.fd2_path, call.file2};
 }
+
+// Counts calls on directories that exist no more but are still in use.
+inline constexpr std::string_view kRemovedOmitted = "calls on removed directories omitted";
 
 enum class FileUse : std::uint8_t { reading, writing, listing, other };
 
@@ -75,6 +79,10 @@ class OpenFiles {
   }
 
  private:
+  // A removed directory that the trace has not open.
+  bool is_gone(const Description& file) const {
+    return file.slot == kNoFile && file.directory && paths_.is_in_removed(file.path);
+  }
   // False if it is known that the handle refers to another file.
   bool may_be(const FileHandle& handle, const Description& file) const;
   // The descriptor turns out to refer to `file`.

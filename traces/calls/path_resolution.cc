@@ -13,6 +13,7 @@ namespace {
 constexpr std::size_t kMaxLinks = 40;  // as in Linux
 constexpr std::size_t kMaxName = 255;  // bytes; builder.path() shortens what is longer
 constexpr std::size_t kMaxComponents = 2048, kMaxBytes = 32'000;
+constexpr std::string_view kRemoved = ".filereel-removed";
 constexpr std::string_view kDeleted = " (deleted)";
 
 bool starts_with_directory(std::string_view path, std::string_view directory) {
@@ -75,7 +76,8 @@ PathId PathResolution::resolve(std::string_view path, const ResolveOptions& ques
     text.remove_prefix(name.size());
     if (name == ".") continue;
     if (name == "..") {
-      if (question.failed && model.presence(at) == TreeModel::Presence::absent) return at;
+      if (question.failed && !is_removed(at) && model.presence(at) == TreeModel::Presence::absent)
+        return at;
       if (at != question.root) at = paths.node(at).parent;
       continue;
     }
@@ -212,6 +214,45 @@ bool PathResolution::is_too_long(PathId path) {
     extents_.push_back(extent);
   }
   return extents_[path].components > kMaxComponents || extents_[path].bytes > kMaxBytes;
+}
+
+bool PathResolution::is_below_special(PathId path) const {
+  if (specials_.empty()) return false;
+  const PathTable& paths = builder_.tables().paths;
+  while (!paths.is_root(path)) {
+    path = paths.node(path).parent;
+    if (is_special(path)) return true;
+  }
+  return false;
+}
+
+void PathResolution::move_specials(PathId from, PathId to, bool exchange) {
+  std::unordered_set<PathId> now;
+  for (const PathId path : specials_) {
+    now.insert(is_below(path, from)             ? moved(path, from, to)
+               : exchange && is_below(path, to) ? moved(path, to, from)
+                                                : path);
+  }
+  specials_ = std::move(now);
+}
+
+PathId PathResolution::removed(PathId directory) {
+  PathTable& paths = builder_.tables().paths;
+  if (paths.is_root(directory) || is_in_removed(directory)) return directory;
+  any_removed_ = true;
+  return paths.add(paths.node(directory).parent, kRemoved);
+}
+
+bool PathResolution::is_removed(PathId path) const {
+  const PathTable& paths = builder_.tables().paths;
+  return any_removed_ && !paths.is_root(path) && paths.node(path).name == kRemoved;
+}
+
+bool PathResolution::is_in_removed(PathId path) const {
+  if (!any_removed_) return false;
+  const PathTable& paths = builder_.tables().paths;
+  while (!paths.is_root(path) && !is_removed(path)) path = paths.node(path).parent;
+  return is_removed(path);
 }
 
 bool PathResolution::is_omitted(PathId path) const {

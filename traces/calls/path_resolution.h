@@ -57,8 +57,18 @@ class PathResolution {
   // Everything in or below /proc, /sys and /dev except /dev/shm is not a file.
   bool is_omitted(PathId path) const;
 
+  // A directory that was removed while processes work in it or have it open: a name beside its own
+  // that never exists, so that names in it are missing in a replay, too. Another directory may get
+  // its name.
+  PathId removed(PathId directory);
+  bool is_removed(PathId path) const;     // it is one
+  bool is_in_removed(PathId path) const;  // or below one
+
   // Pipes, sockets and devices in the tree, which are not files.
   bool is_special(PathId path) const { return specials_.contains(path); }
+  bool is_below_special(PathId path) const;
+  // `from` was renamed to `to`, or exchanged with it.
+  void move_specials(PathId from, PathId to, bool exchange);
   // Sets whether `path` is special; returns whether it was.
   bool set_special(PathId path, bool special) {
     return special ? !specials_.insert(path).second : specials_.erase(path) > 0;
@@ -84,6 +94,7 @@ class PathResolution {
   std::vector<bool> link_checked_;  // by PathId: existing_ was called
   std::vector<bool> confirmed_;     // paths reported by the tracer: no component is a link
   std::unordered_set<PathId> specials_;
+  bool any_removed_ = false;
 };
 
 // Whether the tracer's path of a descriptor is that of a file: absolute, not below /proc …

@@ -93,7 +93,10 @@ void begin_process(CallParts& parts, const KnownProcess& known) {
   bool deleted = false;
   FsState& around = *task.fs_state;
   if (!known.root.empty()) around.root = parts.paths.real(known.root, deleted);
-  if (!known.directory.empty()) around.directory = parts.paths.real(known.directory, deleted);
+  if (!known.directory.empty()) {
+    around.directory = parts.paths.real(known.directory, deleted);
+    if (deleted) around.directory = parts.paths.removed(around.directory);
+  }
   around.umask = known.mode_mask;
   for (const std::uint32_t thread : known.threads) {
     first.thread = thread;

@@ -283,6 +283,11 @@ bool StraceReader::fill(Argument role, std::string_view text, CallArguments& to)
       call.length = sum.value_or(moved);
       return sum.has_value();
     }
+    case Argument::socket_name:  // an abstract one is written as @"name"
+      if (const std::string_view name = strace_member(text, "sun_path"); name.starts_with('"')) {
+        read_path(name, call.path, to);
+      }
+      break;
     case Argument::link_text:
       read_link_text(text, to);
       break;

@@ -71,6 +71,18 @@ bool TreeModel::is_symlink(PathId path) const {
   return id != kNoNode && state_->tree.node(id).kind == FileKind::symlink;
 }
 
+bool TreeModel::holds_only_nodes(PathId path) const {
+  const NodeId id = state_->tree.present(path);
+  if (id == kNoNode || !state_->tree.node(id).directory) return false;
+  bool any = false;
+  for (const auto& [name, entry] : state_->tree.node(id).directory->entries) {
+    if (entry.now != Presence::present) continue;
+    if (state_->tree.node(entry.node).kind != FileKind::special) return false;
+    any = true;
+  }
+  return any;
+}
+
 std::optional<TextId> TreeModel::link_text(PathId path) const {
   const NodeId id = state_->tree.present(path);
   if (id == kNoNode) return {};

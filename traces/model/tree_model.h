@@ -50,6 +50,8 @@ class TreeModel {
   std::optional<Change> last_change(PathId path) const;
   bool is_directory(PathId path) const;
   bool is_symlink(PathId path) const;
+  // All that is known to be in this directory are pipes, sockets and devices, at least one.
+  bool holds_only_nodes(PathId path) const;
   // The target if `path` is known to be a symbolic link with known target.
   std::optional<TextId> link_text(PathId path) const;
   // Adds a fact from the trace's source that operations do not show: `path` is a symbolic link.

@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstring>
 #include <string>
 
 #include <fmt/format.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 
 #include "traces/calls/call_order.h"
 #include "traces/calls/call_table.h"
@@ -40,7 +44,7 @@ constexpr auto kOfAllProcessors = std::to_array<BpfCall>({
     NUMBERED(getdents64),
     NUMBERED(mkdir), NUMBERED(mkdirat), NUMBERED(rmdir), NUMBERED(unlink), NUMBERED(unlinkat),
     NUMBERED(rename), NUMBERED(renameat), NUMBERED(renameat2), NUMBERED(link), NUMBERED(linkat),
-    NUMBERED(symlink), NUMBERED(symlinkat), NUMBERED(mknod), NUMBERED(mknodat),
+    NUMBERED(symlink), NUMBERED(symlinkat), NUMBERED(mknod), NUMBERED(mknodat), NUMBERED(bind),
     NUMBERED(chdir), NUMBERED(fchdir), NUMBERED(chroot), NUMBERED(umask),
     NUMBERED(mount), NUMBERED(move_mount), NUMBERED(umount2), NUMBERED(pivot_root),
     NUMBERED(setns), NUMBERED(acct), NUMBERED(swapon), NUMBERED(swapoff), NUMBERED(quotactl),
@@ -204,6 +208,7 @@ bpf_shape shape_of(const CallRow& row, unsigned flags) {
         shape.open_flags = argument;
         break;
       case Argument::value:
+      case Argument::socket_name:
         shape.value = argument;
         break;
       default:
@@ -308,6 +313,17 @@ void read_string(const BpfEventView& event, std::size_t which, std::size_t argum
   }
 }
 
+// The path in a socket's address; empty: it has none, or an abstract name.
+std::string_view socket_path(std::string_view address) {
+  constexpr std::size_t kPath = offsetof(sockaddr_un, sun_path);
+  sa_family_t family = AF_UNSPEC;
+  if (address.size() <= kPath) return {};
+  std::memcpy(&family, address.data(), sizeof family);
+  if (family != AF_UNIX) return {};
+  address.remove_prefix(kPath);
+  return address.substr(0, address.find('\0'));
+}
+
 // Reads argument `i`. `copies`: number of structures before it.
 void read_argument(const BpfEventView& event, std::size_t i, std::size_t& copies,
                    CallArguments& to) {
@@ -350,6 +366,9 @@ void read_argument(const BpfEventView& event, std::size_t i, std::size_t& copies
       return;
     case Argument::value:
       call.value = event.copy(copies++).bytes;
+      return;
+    case Argument::socket_name:
+      call.path = socket_path(event.copy(copies++).bytes);
       return;
     case Argument::link_text:
       if (to.succeeded()) call.text = event.result().bytes;
