@@ -82,8 +82,14 @@ int find_function(const char* name) {
 // Variants of the program, the fastest first; bpf_parts_kernel.h describes the differences. All
 // have the same maps and programs in the same order, so that one type fits all.
 using Bytes = const void* (*)(std::size_t* size);
-constexpr std::array<Bytes, 3> kForms = {recorder_direct_bpf__elf_bytes,
-                                         recorder_typed_bpf__elf_bytes, recorder_bpf__elf_bytes};
+struct FormBytes {
+  BpfProgram::Form form;
+  Bytes bytes;
+};
+constexpr std::array<FormBytes, 3> kForms = {
+    {{BpfProgram::Form::direct, recorder_direct_bpf__elf_bytes},
+     {BpfProgram::Form::typed, recorder_typed_bpf__elf_bytes},
+     {BpfProgram::Form::portable, recorder_bpf__elf_bytes}}};
 
 struct Destroy {
   void operator()(recorder_bpf* program) const { recorder_bpf__destroy(program); }
@@ -211,6 +217,7 @@ struct BpfProgram::State {
   };
 
   Program program;
+  Form form = Form::portable;
   std::vector<std::unique_ptr<bpf_link, FreeLink>> optional_links;
   std::unique_ptr<ring_buffer, FreeRing> ring;
   RingLevel level;
@@ -224,15 +231,16 @@ BpfProgram::BpfProgram(const Options& options) : state_(std::make_unique<State>(
   if (!kernel_types())
     fail(errno, "the kernel has no BTF type information (CONFIG_DEBUG_INFO_BTF)");
   const std::vector<OptionalProgram> usable = usable_programs(options.faults);
-  const auto load = [&](Bytes form, std::span<const OptionalProgram> optional) {
+  const auto load = [&](Bytes bytes, std::span<const OptionalProgram> optional) {
     log.clear();
-    state_->program = open_program(form);
+    state_->program = open_program(bytes);
     if (!state_->program) fail(errno, "the BPF program is corrupt");
     prepare(*state_->program, options, optional);
     return recorder_bpf__load(state_->program.get());
   };
-  for (const Bytes form : kForms) {
-    if (load(form, usable) == 0 || (!usable.empty() && load(form, {}) == 0)) return;
+  for (const auto& [form, bytes] : kForms) {
+    state_->form = form;
+    if (load(bytes, usable) == 0 || (!usable.empty() && load(bytes, {}) == 0)) return;
   }
   // Permission is not the cause: bpf_missing() has checked it.
   throw Error(ErrorKind::failed,
@@ -298,6 +306,10 @@ void BpfProgram::discard_events() {
 
 void BpfProgram::stop_recording() {
   std::atomic_ref(state_->program->bss->recording).store(0);
+}
+
+BpfProgram::Form BpfProgram::form() const {
+  return state_->form;
 }
 
 std::uint64_t BpfProgram::running() const {

@@ -46,6 +46,11 @@ class BpfProgram {
   void start_recording();
   void stop_recording();
 
+  // The variant of the program that the kernel accepts, see bpf_parts_kernel.h. A slower one
+  // records the same, so nobody notices if an edit makes the verifier reject a faster one.
+  enum class Form : std::uint8_t { direct, typed, portable };  // the fastest first
+  Form form() const;
+
   // Number of live recorded threads.
   std::uint64_t running() const;
 
