@@ -23,11 +23,12 @@ struct CallParts {
   // `builder` outlives the parts.
   CallParts(TraceBuilder& builder_, const ResolverOptions& options)
       : builder(builder_),
-        paths(builder, options.link_at),
+        paths(builder, options.link_at, options.bound),
         emitter(builder, paths,
-                options.under.empty() ? std::nullopt : std::optional(builder.path(options.under))),
+                options.under.empty() ? std::nullopt
+                                      : std::optional(paths.place_of(builder.path(options.under)))),
         files(builder, paths, emitter),
-        working_directory(builder.path(options.working_directory)),
+        working_directory(paths.place_of(builder.path(options.working_directory))),
         sees_faults(options.faults) {}
 
   TraceBuilder& builder;

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "traces/calls/path_resolution.h"
 #include "traces/calls/system_call.h"
 #include "traces/model/trace_builder.h"
 
@@ -21,6 +22,8 @@ struct ResolverOptions {
   // Keeps only operations in or below this directory, and operations on threads. Absolute, without
   // symbolic links. Empty: all.
   std::string under = {};
+  // Names by bind mounts from before the trace.
+  std::vector<BoundName> bound = {};
   // The tracer reports page faults: which pages of mapped files were stored to is known.
   bool faults = false;
   // Returns the target of the symbolic link that has been at an absolute path since before the

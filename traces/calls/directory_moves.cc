@@ -17,7 +17,7 @@ bool is_working_place(CallParts& parts, PathId path) {
 }
 
 void follow_rename(CallParts& parts, PathId from, PathId to, bool exchange) {
-  parts.paths.move_specials(from, to, exchange);
+  parts.paths.renamed(from, to, exchange);
   std::unordered_set<const void*> done;  // tasks share what they refer to
   const auto follow = [&](PathId& path) {
     if (!done.insert(&path).second) return;

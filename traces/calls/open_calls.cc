@@ -149,10 +149,14 @@ void identify(CallParts& parts, const SystemCall& call, FileSlot slot) {
   if (!known || file == kNoFileId) return;
   const FileId earlier = std::exchange(known->file, file);
   if (earlier == file || earlier == kNoFileId || known->counted) return;
-  if (!S_ISREG(call.stat->mode) || !model.is_initial(file) || !model.is_initial(earlier)) return;
   if (!model.path_of(earlier)) return;  // its inode was reused
+  // A directory has no hard links, and those that the trace created are known.
+  const bool linked =
+      S_ISREG(call.stat->mode) && model.is_initial(file) && model.is_initial(earlier);
   known->counted = true;
-  parts.builder.approximated("hard links created before the trace treated as separate files");
+  parts.builder.approximated(
+      linked ? "hard links created before the trace treated as separate files"
+             : "files under two names by bind mounts treated as separate files");
 }
 
 // A default access control list of the directory takes the place of the umask.

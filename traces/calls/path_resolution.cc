@@ -1,5 +1,6 @@
 #include "traces/calls/path_resolution.h"
 
+#include <algorithm>
 #include <array>
 #include <climits>
 #include <string>
@@ -56,6 +57,29 @@ PathId PathResolution::component(PathId parent, std::string_view name) {
   return paths.add(parent, shortened);
 }
 
+void PathResolution::bind(std::string_view path, std::string_view same) {
+  const PathId point = place_of(builder_.path(path)), place = place_of(builder_.path(same));
+  if (!is_below(place, point)) bound_[point] = place;
+}
+
+PathId PathResolution::at_mount(PathId path) const {
+  if (bound_.empty()) return path;
+  const auto found = bound_.find(path);
+  return found == bound_.end() ? path : found->second;
+}
+
+PathId PathResolution::place_of(PathId path) {
+  if (bound_.empty()) return path;
+  PathTable& paths = builder_.tables().paths;
+  std::vector<PathId> below;
+  for (; !paths.is_root(path); path = paths.node(path).parent) below.push_back(path);
+  for (std::size_t i = below.size(); i-- > 0;) {
+    const std::string_view name = paths.node(below[i]).name;
+    path = at_mount(paths.add(path, name));
+  }
+  return path;
+}
+
 PathId PathResolution::resolve(std::string_view path, const ResolveOptions& question) {
   const PathTable& paths = builder_.tables().paths;
   const TreeModel& model = builder_.model();
@@ -78,10 +102,15 @@ PathId PathResolution::resolve(std::string_view path, const ResolveOptions& ques
     if (name == "..") {
       if (question.failed && !is_removed(at) && model.presence(at) == TreeModel::Presence::absent)
         return at;
+      // The name by which the program got there is unknown.
+      const bool has_two = std::ranges::any_of(bound_, [&](const auto& pair) {
+        return pair.second == at && paths.node(pair.first).parent != paths.node(at).parent;
+      });
+      if (has_two) builder_.approximated("names of the form .. in directories with two names");
       if (at != question.root) at = paths.node(at).parent;
       continue;
     }
-    const PathId next = component(at, name);
+    const PathId next = at_mount(component(at, name));
     bool last = true;
     for (std::size_t i = 0; i < depth; ++i) last = last && rest[i].empty();
     if ((!last || question.follow) && links < kMaxLinks) {
@@ -135,7 +164,7 @@ std::optional<TextId> PathResolution::link_at(PathId path, bool look) {
 PathId PathResolution::real(std::string_view absolute, bool& deleted) {
   deleted = is_deleted(absolute);
   if (deleted) absolute.remove_suffix(kDeleted.size());
-  const PathId path = builder_.path(absolute.substr(0, PATH_MAX));
+  const PathId path = place_of(builder_.path(absolute.substr(0, PATH_MAX)));
   if (!deleted) confirm(path);
   return path;
 }
@@ -226,14 +255,18 @@ bool PathResolution::is_below_special(PathId path) const {
   return false;
 }
 
-void PathResolution::move_specials(PathId from, PathId to, bool exchange) {
-  std::unordered_set<PathId> now;
-  for (const PathId path : specials_) {
-    now.insert(is_below(path, from)             ? moved(path, from, to)
-               : exchange && is_below(path, to) ? moved(path, to, from)
-                                                : path);
-  }
-  specials_ = std::move(now);
+void PathResolution::renamed(PathId from, PathId to, bool exchange) {
+  const auto now = [&](PathId path) {
+    return is_below(path, from)             ? moved(path, from, to)
+           : exchange && is_below(path, to) ? moved(path, to, from)
+                                            : path;
+  };
+  std::unordered_set<PathId> specials;
+  for (const PathId path : specials_) specials.insert(now(path));
+  specials_ = std::move(specials);
+  std::unordered_map<PathId, PathId> bound;
+  for (const auto& [point, same] : bound_) bound[now(point)] = now(same);
+  bound_ = std::move(bound);
 }
 
 PathId PathResolution::removed(PathId directory) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -14,14 +15,22 @@
 
 namespace filereel {
 
+// A second name of a directory or a file, by a bind mount, and the one that operations get.
+struct BoundName {
+  std::string mount_point, same;
+};
+
 class PathResolution {
  public:
   // As ResolverOptions::link_at.
   using LinkText = std::function<std::string(const std::string& path)>;
 
-  // `builder` outlives this.
-  explicit PathResolution(TraceBuilder& builder, LinkText existing = {})
-      : builder_(builder), existing_(std::move(existing)) {}
+  // `builder` outlives this. `bound`: see ResolverOptions.
+  explicit PathResolution(TraceBuilder& builder, LinkText existing = {},
+                          const std::vector<BoundName>& bound = {})
+      : builder_(builder), existing_(std::move(existing)) {
+    for (const BoundName& one : bound) bind(one.mount_point, one.same);
+  }
 
   struct ResolveOptions {
     PathId base = 0;      // base of a relative path
@@ -32,6 +41,9 @@ class PathResolution {
   };
   // The real path of `path`, as far as links are known.
   PathId resolve(std::string_view path, const ResolveOptions& question);
+
+  // The one name of an absolute path without links.
+  PathId place_of(PathId path);
 
   bool reads_links() const { return static_cast<bool>(existing_); }
 
@@ -68,13 +80,15 @@ class PathResolution {
   bool is_special(PathId path) const { return specials_.contains(path); }
   bool is_below_special(PathId path) const;
   // `from` was renamed to `to`, or exchanged with it.
-  void move_specials(PathId from, PathId to, bool exchange);
+  void renamed(PathId from, PathId to, bool exchange);
   // Sets whether `path` is special; returns whether it was.
   bool set_special(PathId path, bool special) {
     return special ? !specials_.insert(path).second : specials_.erase(path) > 0;
   }
 
  private:
+  void bind(std::string_view path, std::string_view same);
+  PathId at_mount(PathId path) const;
   PathId component(PathId parent, std::string_view name);
   std::string relative_text(PathId link, PathId target) const;
   // The target if `path` is a symbolic link.
@@ -94,6 +108,7 @@ class PathResolution {
   std::vector<bool> link_checked_;  // by PathId: existing_ was called
   std::vector<bool> confirmed_;     // paths reported by the tracer: no component is a link
   std::unordered_set<PathId> specials_;
+  std::unordered_map<PathId, PathId> bound_;  // mount points of bind mounts
   bool any_removed_ = false;
 };
 

@@ -13,6 +13,7 @@
 
 #include "filesets/system/descriptor.h"
 #include "traces/calls/memory_bound.h"
+#include "traces/calls/path_resolution.h"
 #include "traces/model/trace_builder.h"
 
 namespace filereel {
@@ -27,6 +28,7 @@ struct ImportOptions {
     std::uint64_t since_ns = 0;
     std::uint32_t process = 0;
     std::vector<std::string> roots = {};  // to remove from the tracer's paths, see cut_root
+    std::vector<BoundName> bound = {};    // see ResolverOptions
     MemoryBound* memory = nullptr;        // limit beyond which calls are dropped; null: none
   };
   std::optional<Live> live{};

@@ -44,6 +44,7 @@ ResolverOptions resolver_options(const ImportOptions& options, TraceBuilder& bui
   ResolverOptions made{.working_directory = options.working_directory, .under = options.under};
   if (const auto& live = options.live) {
     made.link_at = ExistingLinks(live->since_ns, live->process, builder);
+    made.bound = live->bound;
   }
   return made;
 }

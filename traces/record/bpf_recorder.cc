@@ -15,6 +15,7 @@
 #include "traces/calls/call_resolver.h"
 #include "traces/calls/existing_links.h"
 #include "traces/model/utc_date.h"
+#include "traces/record/bind_mounts.h"
 #include "traces/record/bpf_program.h"
 #include "traces/record/bpf_translation.h"
 #include "traces/record/calibration.h"
@@ -133,6 +134,7 @@ RecordOutcome BpfRecorder::record(const RecordRequest& request, TraceBuilder& bu
   const std::uint64_t began = now_ns(CLOCK_REALTIME);
   CallResolver resolver(builder, {.working_directory = working_directory_of(root),
                                   .under = request.under,
+                                  .bound = bind_mounts(root),
                                   .faults = request.faults,
                                   .link_at = ExistingLinks(began, root, builder)});
   const std::uint64_t zero = now_ns(CLOCK_MONOTONIC);

@@ -17,6 +17,7 @@
 #include "filesets/system/packages.h"
 #include "filesets/system/process.h"
 #include "traces/import/strace_import.h"
+#include "traces/record/bind_mounts.h"
 #include "traces/record/program.h"
 #include "traces/record/running_process.h"
 #include "traces/record/strace_process.h"
@@ -127,11 +128,13 @@ RecordOutcome StraceRecorder::record(const RecordRequest& request, TraceBuilder&
   }
   const auto id = program ? static_cast<std::uint32_t>(program->pid()) : request.process;
   MemoryBound memory(divide_memory(request.memory, false).known, builder.tables().paths, dropped_);
-  const ImportOptions options{
-      .working_directory = working_directory_of(id),
-      .under = request.under,
-      .live = ImportOptions::Live{
-          .since_ns = now_ns(), .process = id, .roots = roots_of_names(id), .memory = &memory}};
+  const ImportOptions options{.working_directory = working_directory_of(id),
+                              .under = request.under,
+                              .live = ImportOptions::Live{.since_ns = now_ns(),
+                                                          .process = id,
+                                                          .roots = roots_of_names(id),
+                                                          .bound = bind_mounts(id),
+                                                          .memory = &memory}};
   RecordOutcome outcome;
   outcome.root = root_of_names(id);
   const std::vector<std::uint32_t> processes =
