@@ -14,6 +14,7 @@
 #include "filesets/catalog/catalog.h"
 #include "filesets/ownership/atomic_file.h"
 #include "filesets/system/error.h"
+#include "filesets/system/printable.h"
 #include "replay/run/catalogue.h"
 #include "tools/commands.h"
 #include "tools/progress.h"

@@ -32,12 +32,12 @@ struct TraceTables {
 struct RecordingCheck {
   static constexpr std::size_t kMostTexts = 10;
 
-  bool done = false;            // false: not compared
-  std::string why_not;          // the reason, if there is one
-  std::uint64_t names = 0;      // compared
-  std::uint64_t unchecked = 0;  // not compared: no time, or no permission
-  std::uint64_t differing = 0;  // names that differ
-  std::uint64_t by_others = 0;  // names that differ because others changed them
+  bool done = false;                     // false: not compared
+  std::string why_not;                   // the reason, if there is one
+  std::uint64_t names = 0;               // compared
+  std::uint64_t unchecked = 0;           // not compared: no time, or no permission
+  std::uint64_t differing = 0;           // names that differ
+  std::uint64_t by_others = 0;           // names that differ because others changed them
   std::vector<std::string> differences;  // the first ones: path, and what differs
 
   bool operator==(const RecordingCheck&) const = default;
