@@ -50,7 +50,7 @@ struct Named {
   }
 
 // clang-format off
-constexpr auto kConstants = sorted_by_name(std::array{
+constexpr auto kConstants = sorted_by_name(std::to_array<Named>({
     // Access modes and flags of open, descriptors.
     NAMED(O_RDONLY),
     NAMED(O_WRONLY),
@@ -420,7 +420,7 @@ constexpr auto kConstants = sorted_by_name(std::array{
     Named{"FASYNC", O_ASYNC},
     Named{"__O_SYNC", O_SYNC & ~O_DSYNC},
     Named{"__O_TMPFILE", open_flags::kTemporary & ~open_flags::kDirectory},
-});
+}));
 // clang-format on
 #undef NAMED
 
