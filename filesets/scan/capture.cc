@@ -53,15 +53,19 @@ struct IdentityHash {
   }
 };
 
-// The modification time, or the nearest one within the years 1677 to 2262; `moved` tells which.
-std::int64_t mtime_ns(const struct stat& status, bool& moved) {
+// The first and last times that an Entry holds, of the years 1677 and 2262.
+constexpr std::int64_t kFirstTime = Entry::kNoTime + 1;
+constexpr std::int64_t kLastTime = INT64_MAX;
+
+// The modification time, or the nearest one that an Entry holds.
+std::int64_t mtime_ns(const struct stat& status) {
   constexpr std::int64_t kSecond = 1'000'000'000;
   std::int64_t ns = 0;
-  moved = __builtin_mul_overflow(std::int64_t{status.st_mtim.tv_sec}, kSecond, &ns) ||
-          __builtin_add_overflow(ns, std::int64_t{status.st_mtim.tv_nsec}, &ns) ||
-          ns == Entry::kNoTime;
-  if (moved) ns = status.st_mtim.tv_sec < 0 ? Entry::kNoTime + 1 : INT64_MAX;
-  return ns;
+  if (__builtin_mul_overflow(std::int64_t{status.st_mtim.tv_sec}, kSecond, &ns) ||
+      __builtin_add_overflow(ns, std::int64_t{status.st_mtim.tv_nsec}, &ns)) {
+    return status.st_mtim.tv_sec < 0 ? kFirstTime : kLastTime;
+  }
+  return std::max(ns, kFirstTime);
 }
 
 bool same_time(const timespec& a, const timespec& b) {
@@ -176,7 +180,7 @@ class TreeCapture {
     Entry entry;
     entry.path = path_;
     entry.mode = status.st_mode & 07777;
-    entry.mtime_ns = mtime_ns(status, time_moved_);
+    entry.mtime_ns = mtime_ns(status);
     if (S_ISDIR(status.st_mode)) {
       visit_directory(name, status, entry);
     } else if (S_ISLNK(status.st_mode)) {
@@ -239,7 +243,7 @@ class TreeCapture {
     if (Identity(before) != Identity(status) || !S_ISREG(before.st_mode)) throw changed();
     entry.size = static_cast<std::uint64_t>(before.st_size);
     entry.mode = before.st_mode & 07777;
-    entry.mtime_ns = mtime_ns(before, time_moved_);
+    entry.mtime_ns = mtime_ns(before);
     bool duplicate = false;
     if (entry.size != 0 && !read_content(fd.get(), entry, duplicate)) return;
     const struct stat after = status_of(fd.get());
@@ -275,7 +279,8 @@ class TreeCapture {
 
   void emit(const Entry& entry) {
     sink_(entry);
-    if (time_moved_) ++totals_.times_moved;
+    const bool is_moved = entry.mtime_ns == kFirstTime || entry.mtime_ns == kLastTime;
+    if (is_moved) ++totals_.times_moved;
     switch (entry.kind) {
       case EntryKind::directory:
         ++totals_.set.directories;
@@ -333,7 +338,6 @@ class TreeCapture {
   std::unordered_map<Identity, Links, IdentityHash> links_;
   ContentSurvey contents_{[this](std::size_t bytes) { return on_read(bytes); }};
   CaptureTotals totals_;
-  bool time_moved_ = false;  // of the entry that is visited
   CaptureProgress done_;
 };
 
