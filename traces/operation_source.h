@@ -36,10 +36,10 @@ class OperationSource {
   virtual bool would_wait() const { return false; }
 };
 
-// A trace ready for replay. Everything it points to must outlive it.
-// By FileId: the holes that a file has before a recorded trace.
+// The holes of files before a recorded trace.
 using HolesByFile = std::unordered_map<FileId, std::vector<Hole>>;
 
+// A trace ready for replay. Everything it points to must outlive it.
 struct Trace {
   const PathTable* paths = nullptr;
   const TextTable* texts = nullptr;
@@ -47,7 +47,7 @@ struct Trace {
   // FileId, as for the trees of recorded traces (TraceTrees).
   const FileSet* files = nullptr;
   std::uint64_t content_seed = 0;      // without files: the seed of generated content
-  const HolesByFile* holes = nullptr;  // the same; null: none
+  const HolesByFile* holes = nullptr;  // null: none
   std::vector<std::unique_ptr<OperationSource>> threads;
   FileSlot slots = 0;            // upper bound of open-file numbers
   FileSlot mappings = 0;         // upper bound of mapping numbers
