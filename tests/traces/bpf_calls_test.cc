@@ -30,6 +30,7 @@
 #include "traces/calls/call_table.h"
 #include "traces/open_flags.h"
 #include "traces/operation.h"
+#include "traces/record/bpf_call_reading.h"
 #include "traces/record/compat_calls.h"
 
 namespace filereel {

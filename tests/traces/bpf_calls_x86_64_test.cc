@@ -10,6 +10,7 @@
 
 #include "tests/traces/bpf_events.h"
 #include "traces/calls/system_call.h"
+#include "traces/record/bpf_call_reading.h"
 #include "traces/record/bpf_calls.h"
 
 namespace filereel {

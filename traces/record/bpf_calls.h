@@ -5,11 +5,9 @@
 #include <span>
 #include <string_view>
 
-#include "traces/calls/call_arguments.h"
 #include "traces/calls/call_numbers.h"
-#include "traces/calls/system_call.h"
+#include "traces/calls/call_table.h"
 #include "traces/record/bpf_event.h"
-#include "traces/record/bpf_event_view.h"
 
 namespace filereel {
 
@@ -23,6 +21,9 @@ struct BpfCall {
 // successor (openat, renameat2).
 std::span<const BpfCall> bpf_calls();
 
+// The row of a recorded call in the table of calls; nullptr: the call is not recorded.
+const CallRow* bpf_call_row(std::uint32_t number);
+
 // Name of a lost event; for a system call, the call's name.
 std::string_view event_name(std::uint32_t kind, std::uint32_t number);
 
@@ -32,9 +33,5 @@ void set_shapes(std::span<bpf_shape, SHAPES> shapes);
 // The same by numbers of 32-bit calls (compat_calls.h). The program only counts those that concern
 // files: calls with a path or with the descriptor of a file.
 void set_compat_shapes(std::span<bpf_shape, SHAPES> shapes);
-
-// Reads the event of a system call that has ended or, if `ended` is false, started. Resets `call`
-// except for its thread and times.
-CallReading read_bpf_call(const BpfEventView& event, bool ended, SystemCall& call);
 
 }  // namespace filereel

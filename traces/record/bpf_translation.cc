@@ -8,6 +8,7 @@
 #include "filesets/system/mount_info.h"
 #include "traces/import/core_dumps.h"
 #include "traces/open_flags.h"
+#include "traces/record/bpf_call_reading.h"
 #include "traces/record/bpf_calls.h"
 
 namespace filereel {
