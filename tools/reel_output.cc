@@ -7,6 +7,7 @@
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
 #include "tools/table.h"
+#include "traces/check/check_text.h"
 
 namespace filereel {
 

@@ -18,7 +18,7 @@
 #include "tools/reel_output.h"
 #include "tools/signals.h"
 #include "tools/table.h"
-#include "traces/check/recording_check.h"
+#include "traces/check/check_text.h"
 #include "traces/export/dump.h"
 #include "traces/reel/reel_format.h"
 #include "traces/reel/reel_reader.h"
@@ -171,7 +171,7 @@ Json to_json(const RecordingCheck& check) {
           {"names", check.names},
           {"unchecked", check.unchecked},
           {"differing", check.differing},
-          {"by_others", check.by_others},
+          {"changed_later", check.changed_later},
           {"differences", check.differences}};
 }
 

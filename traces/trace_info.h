@@ -37,7 +37,7 @@ struct RecordingCheck {
   std::uint64_t names = 0;               // compared
   std::uint64_t unchecked = 0;           // not compared: no time, or no permission
   std::uint64_t differing = 0;           // names that differ
-  std::uint64_t by_others = 0;           // names that differ because others changed them
+  std::uint64_t changed_later = 0;       // names that differ, but changed after the recording
   std::vector<std::string> differences;  // the first ones: path, and what differs
 
   bool operator==(const RecordingCheck&) const = default;

@@ -17,7 +17,7 @@
 #include "replay/run/room.h"
 #include "replay/run/sampling.h"
 #include "replay/run/trace_shape.h"
-#include "traces/check/recording_check.h"
+#include "traces/check/check_text.h"
 #include "traces/edit/copies.h"
 #include "traces/mysql/mysql_mix.h"
 

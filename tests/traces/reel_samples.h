@@ -151,7 +151,7 @@ inline void fill_sample(SampleTrace& sample, std::size_t operations,
                        .names = 20,
                        .unchecked = 3,
                        .differing = 1,
-                       .by_others = 2,
+                       .changed_later = 2,
                        .differences = {"/a/b is missing"}};
   sample.info.lost = {{"lost events", 3}};
   sample.info.approximated = {{"names that were too long", 1}, {"offsets", 12'345'678'901}};

@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <linux/magic.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -102,7 +101,6 @@ class Check {
   std::uint64_t changed_ns(const Here& here) const;
   void report(const std::string& path, FileId file, std::uint64_t changed_ns,
               const std::string& what);
-  std::string last_text(const std::string& path, FileId file) const;
   PathId path_id(std::string_view path) const;
 
   const TreeModel& model_;
@@ -121,6 +119,12 @@ bool holds_files(const Descriptor& directory) {
   if (fstatfs(directory.get(), &status) != 0) return true;
   const auto type = static_cast<long>(status.f_type);
   return type != PROC_SUPER_MAGIC && type != SYSFS_MAGIC;
+}
+
+std::string last_text(const LastOperations::Last& last) {
+  if (last.position == 0) return {};
+  return fmt::format(" (last operation: {} at {:.3f} s)", operation_info(last.kind).name,
+                     static_cast<double>(last.end_ns) * 1e-9);
 }
 
 std::string joined(const std::string& directory, std::string_view name) {
@@ -326,13 +330,13 @@ std::uint64_t Check::changed_ns(const Here& here) const {
 void Check::report(const std::string& path, FileId file, std::uint64_t changed_ns,
                    const std::string& what) {
   if (request_.ended_ns != 0 && changed_ns > request_.ended_ns) {
-    ++result_.by_others;
+    ++result_.changed_later;
     return;
   }
   ++result_.differing;
   if (result_.differences.size() == RecordingCheck::kMostTexts) return;
-  std::string text = fmt::format("/{} {}{}", path, what, last_text(path, file));
   const LastOperations::Last last = last_.of(file, path_id(path));
+  std::string text = fmt::format("/{} {}{}", path, what, last_text(last));
   // A name is changed during its operation, a file until its end.
   if (request_.origin_ns != 0 && last.position != 0 &&
       changed_ns > request_.origin_ns + last.end_ns + kTick) {
@@ -340,13 +344,6 @@ void Check::report(const std::string& path, FileId file, std::uint64_t changed_n
                         static_cast<double>(changed_ns - request_.origin_ns) * 1e-9);
   }
   result_.differences.push_back(std::move(text));
-}
-
-std::string Check::last_text(const std::string& path, FileId file) const {
-  const LastOperations::Last last = last_.of(file, path_id(path));
-  if (last.position == 0) return {};
-  return fmt::format(" (last operation: {} at {:.3f} s)", operation_info(last.kind).name,
-                     static_cast<double>(last.end_ns) * 1e-9);
 }
 
 PathId Check::path_id(std::string_view path) const {
@@ -364,50 +361,6 @@ PathId Check::path_id(std::string_view path) const {
 CheckOutcome check_recording(const TreeModel& model, TraceTables& tables,
                              const LastOperations& last, const CheckRequest& request) {
   return Check(model, tables, last, request).run();
-}
-
-namespace {
-
-std::string headline(const RecordingCheck& check) {
-  return fmt::format("the recording differs from reality in {} {}{}", check.differing,
-                     check.differing == 1 ? "file" : "files", check.differences.empty() ? "" : ":");
-}
-
-std::vector<std::string> difference_lines(const RecordingCheck& check) {
-  std::vector<std::string> lines;
-  for (const std::string& text : check.differences) lines.push_back(printable(text));
-  const std::uint64_t more = check.differing - std::min(check.differing, lines.size());
-  if (more > 0 && !lines.empty()) {
-    lines.push_back(fmt::format("and {} more", more));
-  }
-  return lines;
-}
-
-}  // namespace
-
-std::vector<std::string> describe_check(const RecordingCheck& check) {
-  std::vector<std::string> lines;
-  if (!check.why_not.empty()) {
-    lines.push_back(fmt::format("not compared with reality: {}", printable(check.why_not)));
-  }
-  if (check.differing > 0) {
-    lines.push_back(headline(check));
-    for (const std::string& line : difference_lines(check)) lines.push_back("  " + line);
-  }
-  if (check.by_others > 0) {
-    lines.push_back(fmt::format("changed by other programs, so not compared with reality: {} {}",
-                                check.by_others, check.by_others == 1 ? "file" : "files"));
-  }
-  if (check.unchecked > 0) {
-    lines.push_back(fmt::format("not compared with reality: {} of {} names (time or permission)",
-                                check.unchecked, check.unchecked + check.names));
-  }
-  return lines;
-}
-
-std::string describe_differences(const RecordingCheck& check) {
-  if (check.differing == 0) return {};
-  return fmt::format("{} {}", headline(check), fmt::join(difference_lines(check), "; "));
 }
 
 }  // namespace filereel

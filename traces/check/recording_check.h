@@ -7,8 +7,8 @@
 // know. Only what the trace states is compared, not what it assumes (ExpectedName).
 //
 // Others may change the same files. A change after the end of the recording is told by its time
-// (st_ctime) and counted apart. Changes by other processes during the recording are told apart if
-// the recorder saw them. All else counts as an error of the recording.
+// (st_ctime) and counted apart. A change by another process during the recording cannot be told
+// from an error of the recording and counts as one.
 //
 // Cost: one fstatat per name, in order of importance (first directories in which the trace changed
 // names) until the time is over; the rest counts as unchecked.
@@ -46,12 +46,5 @@ struct CheckOutcome {
 // be added.
 CheckOutcome check_recording(const TreeModel& model, TraceTables& tables,
                              const LastOperations& last, const CheckRequest& request);
-
-// "the recording differs from reality in 2 files:", then one indented line for each described
-// difference, and what was not compared; nothing if there is nothing to say. Printable.
-std::vector<std::string> describe_check(const RecordingCheck& check);
-
-// The differences in one line: "the recording differs from reality in 2 files: …; …"; empty: none.
-std::string describe_differences(const RecordingCheck& check);
 
 }  // namespace filereel

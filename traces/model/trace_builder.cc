@@ -116,7 +116,7 @@ void TraceBuilder::add_check(const RecordingCheck& check) {
   sum.names += check.names;
   sum.unchecked += check.unchecked;
   sum.differing += check.differing;
-  sum.by_others += check.by_others;
+  sum.changed_later += check.changed_later;
 }
 
 const TraceInfo& TraceBuilder::info() {

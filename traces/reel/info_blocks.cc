@@ -53,7 +53,7 @@ void put_check(std::string& out, const RecordingCheck& check) {
   put_varint(out, check.names);
   put_varint(out, check.unchecked);
   put_varint(out, check.differing);
-  put_varint(out, check.by_others);
+  put_varint(out, check.changed_later);
   put_varint(out, check.differences.size());
   for (const std::string& text : check.differences) put_fact(out, "difference", text);
 }
@@ -64,7 +64,7 @@ void take_check(ByteReader& in, RecordingCheck& check) {
   check.names = in.varint();
   check.unchecked = in.varint();
   check.differing = in.varint();
-  check.by_others = in.varint();
+  check.changed_later = in.varint();
   for (std::uint64_t left = in.varint(RecordingCheck::kMostTexts, "the number of differences");
        left > 0; --left) {
     check.differences.emplace_back(in.text(kMaxFact, "a difference's length"));

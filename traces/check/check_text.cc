@@ -1,0 +1,56 @@
+#include "traces/check/check_text.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "filesets/system/printable.h"
+
+namespace filereel {
+namespace {
+
+std::string headline(const RecordingCheck& check) {
+  return fmt::format("the recording differs from reality in {} {}{}", check.differing,
+                     check.differing == 1 ? "file" : "files", check.differences.empty() ? "" : ":");
+}
+
+std::vector<std::string> difference_lines(const RecordingCheck& check) {
+  std::vector<std::string> lines;
+  for (const std::string& text : check.differences) lines.push_back(printable(text));
+  const std::uint64_t more = check.differing - std::min(check.differing, lines.size());
+  if (more > 0 && !lines.empty()) {
+    lines.push_back(fmt::format("and {} more", more));
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::vector<std::string> describe_check(const RecordingCheck& check) {
+  std::vector<std::string> lines;
+  if (!check.why_not.empty()) {
+    lines.push_back(fmt::format("not compared with reality: {}", printable(check.why_not)));
+  }
+  if (check.differing > 0) {
+    lines.push_back(headline(check));
+    for (const std::string& line : difference_lines(check)) lines.push_back("  " + line);
+  }
+  if (check.changed_later > 0) {
+    lines.push_back(fmt::format("changed after the recording, so not compared with reality: {} {}",
+                                check.changed_later, check.changed_later == 1 ? "file" : "files"));
+  }
+  if (check.unchecked > 0) {
+    lines.push_back(fmt::format("not compared with reality: {} of {} names (time or permission)",
+                                check.unchecked, check.unchecked + check.names));
+  }
+  return lines;
+}
+
+std::string describe_differences(const RecordingCheck& check) {
+  if (check.differing == 0) return {};
+  return fmt::format("{} {}", headline(check), fmt::join(difference_lines(check), "; "));
+}
+
+}  // namespace filereel
