@@ -179,16 +179,18 @@ class Memory(IntegrationTest):
 @unittest.skipUnless(have("fio"), "needs fio")
 class FioLogs(IntegrationTest):
 
-    def log(self, jobs, size):
+    def log(self, jobs, size, *options):
         """The name of a log that so many jobs of fio have written."""
         folder = self.scratch / f"{jobs}-{size}"
         folder.mkdir()
         call("fio", "--name=j", "--directory=.", f"--size={size}", "--rw=randrw",
-             f"--numjobs={jobs}", f"--write_iolog={folder}/j.log", cwd=folder)
+             f"--numjobs={jobs}", f"--write_iolog={folder}/j.log", *options, cwd=folder)
         return folder / "j.log"
 
     def test_jobs_that_share_a_log_are_refused_or_counted(self):
-        self.assert_refused(self.filereel("import", self.log(2, "4m"), "-o", "a.reel", status=3), 3,
+        # With pauses, neither job ends before the other one begins.
+        torn = self.log(2, "4m", "--thinktime=500us")
+        self.assert_refused(self.filereel("import", torn, "-o", "a.reel", status=3), 3,
                             "several jobs wrote this log at once", "numjobs=1", "filereel merge")
         done = self.filereel("import", self.log(2, "16k"), "-o", "b.reel")
         self.assertIn("further jobs or runs of fio in one log", done.err)
