@@ -49,6 +49,15 @@ def write_direct(path, data, sync=False):
         os.close(file)
 
 
+def is_unused(device):
+    """Whether nothing holds it, such as a copy of its mount in another program's namespace."""
+    try:
+        os.close(os.open(device, os.O_RDONLY | os.O_EXCL))
+    except OSError:
+        return False
+    return True
+
+
 class DriveTest(unittest.TestCase):
 
     def drive(self, first_script):
@@ -112,6 +121,7 @@ class FileSystems(DriveTest):
         for name, data in contents.items():
             (point / name).write_bytes(data)
         call("umount", point)
+        wait_until(lambda: is_unused(drive.device), 60, pause=0.05)
         call(*check, drive.device)
         call("mount", "-t", kind, drive.device, point)
         for name, data in contents.items():
