@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "traces/operation.h"
 
@@ -13,6 +14,8 @@ struct RecordedOperation {
   Operation operation;            // `position` and `thread` are set
   std::uint64_t start_ns = 0;     // since the start of the trace
   std::uint64_t duration_ns = 0;  // 0: unknown
+  // While it is recorded: the first bytes of a write; empty: unknown. Not a part of a trace.
+  std::string_view data = {};
 };
 
 // Consumes the operations of a trace in order. Implemented by the reel writer, by editors and by

@@ -1,7 +1,9 @@
 #include "filesets/ownership/atomic_file.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -26,11 +28,15 @@ std::string file_name(const std::string& path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-// "app-2.reel" for "app.reel".
+// "app-2.reel" for "app.reel"; shortened if it would be too long.
 std::string numbered(const std::string& name, int number) {
+  constexpr std::size_t kLongestExtension = 16;
   const std::size_t dot = name.rfind('.');
-  const std::size_t end = dot == std::string::npos || dot == 0 ? name.size() : dot;
-  return fmt::format("{}-{}{}", name.substr(0, end), number, name.substr(end));
+  const bool has_extension =
+      dot != std::string::npos && dot != 0 && name.size() - dot <= kLongestExtension;
+  const std::size_t end = has_extension ? dot : name.size();
+  const std::string rest = fmt::format("-{}{}", number, name.substr(end));
+  return name.substr(0, std::min(end, NAME_MAX - rest.size())) + rest;
 }
 
 std::string real_path_of(const std::string& directory) {

@@ -150,5 +150,18 @@ TEST_CASE("devices, directories and missing folders are refused") {
   CHECK(entries(folder) == 0);
 }
 
+TEST_CASE("a number fits behind the longest names") {
+  const TempDir folder;
+  for (const std::string& name : {std::string(255, 'n'), std::string(250, 'n') + ".reel"}) {
+    AtomicFile file(folder / name);
+    file.write("content");
+    std::ofstream(folder / name) << "mine";
+    CHECK(!file.commit().empty());
+    CHECK(content(folder / name) == "mine");
+    CHECK(content(file.path()) == "content");
+  }
+  CHECK(content(folder / (std::string(248, 'n') + "-2.reel")) == "content");
+}
+
 }  // namespace
 }  // namespace filereel

@@ -18,9 +18,11 @@ RING = "strace sees no requests of io_uring"
 PROGRAMS = {
     "access_lists": {},
     "append_two": {},
+    "blocked_calls": {},
     "chdir_race": {},
     "chdir_rename_race": {},
     "copy_file_range": {},
+    "deleted_names": {},
     "descriptor_numbers": {},
     "dup_fork": {},
     "durability": {},
@@ -38,6 +40,7 @@ PROGRAMS = {
     "nodes": {},
     "open_ways": {},
     "pass_descriptor": {},
+    "path_descriptors": {},
     "removed_directory": {},
     "rename_above": {},
     "rename_flags": {},
@@ -60,9 +63,9 @@ PROGRAMS = {
 # Those whose calls come in the same order each time. (Only BPF shows which removed directory is opened
 # again.)
 ONE_AFTER_THE_OTHER = [
-    "access_lists", "copy_file_range", "durability", "exec_cloexec", "failures", "holes", "limits",
+    "access_lists", "copy_file_range", "deleted_names", "durability", "exec_cloexec", "failures", "holes", "limits",
     "links", "many_names", "metadata", "mmap_shared", "native_aio", "no_append", "nodes", "open_ways",
-    "rename_above", "rename_flags", "sendfile", "shared_directory", "spawn",
+    "path_descriptors", "rename_above", "rename_flags", "sendfile", "shared_directory", "spawn",
     "splices", "tmpfile_link", "unlink_open", "vectors", "xattrs",
 ]
 

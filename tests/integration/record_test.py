@@ -638,11 +638,15 @@ class WithoutPrivileges(IntegrationTest):
         for name in ("plain", "setuid"):
             shutil.copy(find("id"), self.scratch / name)
         os.chmod(self.scratch / "setuid", 0o4755)
+        (self.scratch / "script").write_text(f"#! {self.scratch}/setuid\n")
+        os.chmod(self.scratch / "script", 0o755)
         said = "runs without the privileges of its file (set-user-ID)"
         counted = "approximated: programs run without the privileges of their file (strace) (1)"
         for user, command, notices in (
-                (self.NOBODY, ["./plain"], []), (self.NOBODY, ["./setuid"], [said]),
+                (self.NOBODY, ["./plain"], []), (self.NOBODY, ["./setuid"], [said, counted]),
+                (self.NOBODY, ["./script"], [said, counted]),
                 (self.NOBODY, ["sh", "-c", f"{self.scratch}/setuid; true"], [counted]),
+                (self.NOBODY, ["sh", "-c", "cd /; cd - >/dev/null; ./setuid; true"], [counted]),
                 ([*self.NOBODY, "--no-new-privs"], ["./setuid"], []), ([], ["./setuid"], [])):
             with self.subTest(user=user, command=command):
                 done = self.filereel("record", "--backend", "strace", "-o", "app.reel", "--",

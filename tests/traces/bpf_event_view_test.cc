@@ -103,7 +103,8 @@ TEST_CASE("the components of a real path are stored last first") {
   };
   CHECK(path(BpfEvent::call(2, {}).real(0, "/usr/lib/x")) == "/usr/lib/x");
   CHECK(path(BpfEvent::call(2, {}).real(0, "/")) == "/");
-  CHECK(path(BpfEvent::call(2, {}).real(0, "/a/b", PART_DELETED)) == "/a/b (deleted)");
+  CHECK(path(BpfEvent::call(2, {}).real(0, "/a/b", PART_DELETED)) ==
+        std::string("/a/b") + kRemovedMark);
   CHECK(path(BpfEvent::call(2, {}).real(0, "/a/b", PART_CUT)).empty());
   CHECK(path(BpfEvent::call(2, {}).part(PART_REAL, 0, "\5ab")).empty());
   CHECK(path(BpfEvent::call(2, {})).empty());

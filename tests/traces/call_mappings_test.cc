@@ -197,7 +197,7 @@ TEST_CASE("files mapped by exec are mapped on their first page fault, until the 
       .run(file_fault("/bin/x", 4, 0, 7, 20'000))
       .run(file_fault("/bin/x", 2, 1, 7, 20'000))
       .run(file_fault("/lib/ld.so", 1))
-      .run(file_fault("/lib/gone (deleted)", 1))
+      .run(file_fault(std::string("/lib/gone") + kRemovedMark, 1))
       .run(file_fault("/dev/zero", 1))
       .run(file_fault("anon_inode:x", 1));
   CHECK(calls.text() ==

@@ -184,6 +184,63 @@ TEST_CASE("kernel numbers determine the base of a relative name") {
   CHECK(calls.text() == "0 open d #0 flags 200000\n1 mkdir d/x\n");
 }
 
+TEST_CASE("a call goes on with the files that it started with") {
+  RecordedCalls calls;
+  const auto numbered = [](SystemCall call, std::uint64_t file, std::uint64_t file2) {
+    call.file = file;
+    call.file2 = file2;
+    return call;
+  };
+  SystemCall pipe = on_file(Call::new_pair, 5);
+  pipe.fd2 = 6;
+  SystemCall splice = on_file(Call::splice, 5);
+  splice.fd2 = 3;
+  splice.offset2 = 0;
+  splice.length = 1000;
+  SystemCall dup = on_file(Call::dup, 4, 3);
+  dup.fd2 = 3;
+  SUBCASE("numbers of the kernel") {
+    calls.run(open_as(70, "/a", O_RDWR, 3)).run(open_as(71, "/b", O_RDWR, 4));
+    pipe = numbered(pipe, 80, 81);
+    splice = numbered(splice, 80, 70);
+    splice.fd_path = "anon_inode:";
+    dup = numbered(dup, 71, 0);
+    dup.result_file = 71;
+  }
+  SUBCASE("descriptors only") {
+    calls.run(open_at("/a", O_RDWR, 3)).run(open_at("/b", O_RDWR, 4));
+  }
+  calls.run(pipe).run(fork_of(200, CLONE_THREAD | CLONE_VM | CLONE_FILES | CLONE_FS));
+  calls.text();
+  const SystemCall begun = calls.begin(by(200, splice));
+  calls.run(dup);
+  calls.end(begun, 777);
+  CHECK(calls.text() ==
+        "1 write #0 @0 +1000 = 777\n"
+        "1 close #0\n");
+}
+
+TEST_CASE("a descriptor that was none of a file when a call started is none for this call") {
+  RecordedCalls calls;
+  SystemCall pipe = on_file(Call::new_pair, 5);
+  pipe.fd2 = 6;
+  SystemCall dup = on_file(Call::dup, 3, 5);
+  dup.fd2 = 5;
+  SystemCall read = data(Call::read, 5, 50, 0);
+  SUBCASE("with its name") {
+    read.fd_path = "pipe:[7]";
+  }
+  SUBCASE("without") {}
+  calls.run(open_at("/a", O_RDWR, 3))
+      .run(pipe)
+      .run(fork_of(200, CLONE_THREAD | CLONE_VM | CLONE_FILES | CLONE_FS));
+  calls.text();
+  const SystemCall begun = calls.begin(by(200, read));
+  calls.run(dup);
+  calls.end(begun, 5);
+  CHECK(calls.text().empty());
+}
+
 TEST_CASE("positions seen by the tracer replace unknown ones") {
   RecordedCalls calls;
   const auto at = [](std::uint64_t position, SystemCall call) {
@@ -239,7 +296,7 @@ TEST_CASE("reopening an unlinked file yields the open one") {
   RecordedCalls calls;
   SystemCall open = open_as(70, "/d/a", O_RDWR | O_CREAT, 3);
   SystemCall again = open_as(71, "/proc/self/fd/3", O_RDONLY, 4);
-  again.result_path = "/d/a (deleted)";
+  again.result_path = std::string("/d/a") + kRemovedMark;
   open.stat = again.stat = SeenStat{.mode = S_IFREG | 0644, .size = 0, .device = 1, .inode = 5};
   calls.run(open).run(data(Call::write, 3, 10, 10)).run(on_path(Call::unlink, "/d/a"));
   SUBCASE("by its descriptor") {}
@@ -273,7 +330,7 @@ TEST_CASE("reopening an unlinked file with O_TRUNC truncates it") {
 TEST_CASE("reopening an unlinked file without a suitable open file is lost") {
   RecordedCalls calls;
   SystemCall elsewhere = open_at("/proc/77/fd/9", O_RDWR, 4);
-  elsewhere.result_path = "/b (deleted)";
+  elsewhere.result_path = std::string("/b") + kRemovedMark;
   calls.run(open_at("/a", O_RDONLY | O_CREAT, 3)).run(on_path(Call::unlink, "/a"));
   calls.text();
   SUBCASE("it is not known") {

@@ -61,7 +61,7 @@ TEST_CASE("a directory that another one replaces is a removed one") {
 TEST_CASE("a removed directory that only the tracer knows to be removed") {
   RecordedCalls calls("/d");
   SystemCall open = open_at(".", kDirectory, 3);
-  open.result_path = "/d (deleted)";
+  open.result_path = std::string("/d") + kRemovedMark;
   calls.run(open).run(data(Call::getdents, 3, 100, -ENOENT));
   CHECK(calls.text().empty());
 }

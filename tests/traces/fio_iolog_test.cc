@@ -194,5 +194,21 @@ TEST_CASE("iologs are recognised by their first line") {
   CHECK(!fio_importer().recognises(""));
 }
 
+TEST_CASE("a last line that may be cut off is counted instead of guessed") {
+  const std::string log = "fio version 3 iolog\n1 a add\n2 a open\n3 a write 0 4096\n";
+  const auto lost = [](const std::string& text) {
+    Imported imported(fio_importer(), text);
+    CHECK(imported.error.empty());
+    const auto& counts = imported.builder.info().lost;
+    const auto found = counts.find("last line, which is cut off");
+    return found == counts.end() ? 0 : found->second;
+  };
+  CHECK(lost(log) == 0);
+  CHECK(lost(log + "4 a write 4096 40") == 1);
+  CHECK(lost(log + "4 a wri") == 1);
+  CHECK(lost(log + "4") == 1);
+  CHECK(lost(log + "4 a close") == 0);
+}
+
 }  // namespace
 }  // namespace filereel

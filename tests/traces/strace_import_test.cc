@@ -541,3 +541,41 @@ TEST_CASE("Core dumps are counted") {
       "2 +++ killed by SIGKILL +++\n");
   CHECK(imported.lost("core dumps") == 1);
 }
+
+TEST_CASE("Arguments that are missing are counted, not taken for 0") {
+  const std::string opened = "open(\"/a\", O_RDWR|O_CREAT, 0644) = 3\n";
+  for (const std::string line : {"pwrite64(3, \"abc\", 3) = 3", "fallocate(3, 0, 100) = 0",
+                                 "write(3, \"abc\") = 16", "ftruncate(3) = 0"}) {
+    CAPTURE(line);
+    const std::string name = line.substr(0, line.find('('));
+    CHECK(
+        Imported(opened + line + "\n").lost("calls with values that could not be read: " + name) ==
+        1);
+  }
+}
+
+TEST_CASE("Unknown names in the resolve flags of openat2 are counted") {
+  CHECK(Imported("openat2(AT_FDCWD, \"/a\", {flags=O_RDONLY, resolve=RESOLVE_NEW}, 24) = 3\n")
+            .lost("calls with flags that are not understood: openat2") == 1);
+}
+
+TEST_CASE("Sockets bound with addresses of any form are names or counted") {
+  const std::string begin = "socket(AF_UNIX, SOCK_STREAM, 0) = 6\n";
+  const auto lost = [&](const std::string& address) {
+    return Imported(begin + "bind(6, " + address + ", 110) = 0\n")
+        .lost("calls whose file name strace does not show");
+  };
+  CHECK(lost("{sa_family=AF_UNIX, sun_path=\"/s\"}") == 0);
+  CHECK(lost("{sa_family=AF_FILE, path=\"/s\"}") == 0);
+  CHECK(lost("{sa_family=AF_UNIX, sun_path=@\"s\"}") == 0);
+  CHECK(lost("{sa_family=AF_INET, sin_port=htons(80)}") == 0);
+  CHECK(lost("{...}") == 1);
+  CHECK(lost("0x7ffd1234") == 1);
+  Imported old(begin + "bind(6, {sa_family=AF_FILE, path=\"/s\"}, 110) = 0\n");
+  CHECK(old.text().contains(" mknod s "));
+}
+
+TEST_CASE("A call that its thread did not survive is counted") {
+  CHECK(Imported("100 unlink(\"/a\" <unfinished ...>\n100 +++ killed by SIGKILL +++\n")
+            .lost("calls cut off by the end of their thread") == 1);
+}

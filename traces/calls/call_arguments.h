@@ -28,6 +28,7 @@ class CallArguments {
   }
 
   SystemCall& call() const { return call_; }
+  bool has_ended() const { return ended_; }
   bool succeeded() const { return ended_ && call_.result >= 0; }
 
   // The role of argument `i`, after the arguments before it have been read.

@@ -1,6 +1,7 @@
 // The context of one system call during its translation: facts about this call only.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -13,8 +14,12 @@ namespace filereel {
 // Facts known when a call starts.
 struct CallStart {
   static constexpr std::uint64_t kUnknown = UINT64_MAX;
+  struct Used {
+    DescriptionRef file;    // null: unknown
+    bool is_other = false;  // it was not a file
+  };
   std::uint64_t position = kUnknown;  // number of operations so far
-  DescriptionRef file;                // what `fd` referred to; null: unknown
+  std::array<Used, 2> used = {};      // what `fd` and `fd2` referred to
 };
 
 // Created for each call to be translated and for each question about a call (call_explanations.h),

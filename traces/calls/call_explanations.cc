@@ -186,14 +186,21 @@ bool could_unlock(CallParts& parts, const SystemCall& other, const SystemCall& c
   return parts.model.file_of_slot(file->slot) == parts.model.file_of_slot(unlocked->slot);
 }
 
-DescriptionRef used_file(CallParts& parts, const SystemCall& call) {
+std::array<CallStart::Used, 2> used_files(CallParts& parts, const SystemCall& call) {
   if (!is_one_of(call.call, {Call::read, Call::write, Call::ftruncate, Call::fallocate, Call::fsync,
                              Call::fdatasync, Call::sync_file_range, Call::getdents,
-                             Call::copy_file_range, Call::sendfile, Call::submit})) {
-    return nullptr;
+                             Call::copy_file_range, Call::sendfile, Call::splice, Call::submit})) {
+    return {};
   }
   Task* task = parts.tasks.find(call.thread);
-  return task ? parts.files.known(*task, first_file(call)) : nullptr;
+  if (!task) return {};
+  const auto used = [&](const FileHandle& handle) {
+    const DescriptorEntry* entry = task->files->find(handle.descriptor);
+    CallStart::Used one{.file = parts.files.known(*task, handle)};
+    one.is_other = !one.file && handle.file == 0 && entry && !entry->description;
+    return one;
+  };
+  return {used(first_file(call)), used(second_file(call))};
 }
 
 bool may_be_file(CallParts& parts, const SystemCall& call) {

@@ -30,8 +30,8 @@ bool could_move(CallParts& parts, const SystemCall& other, const SystemCall& cal
 bool could_empty(CallParts& parts, const SystemCall& other, const SystemCall& call);
 // Whether `other`, an unlock or a close, could have let `call` lock its file.
 bool could_unlock(CallParts& parts, const SystemCall& other, const SystemCall& call);
-// The file that `fd` of a starting call refers to, if the call only uses it.
-DescriptionRef used_file(CallParts& parts, const SystemCall& call);
+// What the descriptors of a starting call refer to, if the call only uses them.
+std::array<CallStart::Used, 2> used_files(CallParts& parts, const SystemCall& call);
 // False if `fd` is known not to be a file.
 bool may_be_file(CallParts& parts, const SystemCall& call);
 

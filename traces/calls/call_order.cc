@@ -29,7 +29,7 @@ bool CallOrder::may_unlock(const SystemCall& call) {
 void CallOrder::forget(InFlight& in_flight) {
   if (!in_flight.active) return;
   in_flight.active = false;
-  filereel::release(parts_, in_flight.call.thread, std::move(in_flight.beginning.file), 0);
+  filereel::release(parts_, in_flight.call.thread, std::move(in_flight.beginning), 0);
   if (is_naming(in_flight.call.call)) --names_in_flight_;
   if (in_flight.call.call == Call::fork) --forks_in_flight_;
   if (may_unlock(in_flight.call)) --unlocks_in_flight_;
@@ -48,7 +48,7 @@ void CallOrder::entered(const SystemCall& call) {
     in_flight.call.flags = call.flags;
   }
   in_flight.active = true;
-  in_flight.beginning = {parts_.builder.operations(), used_file(parts_, call)};
+  in_flight.beginning = {parts_.builder.operations(), used_files(parts_, call)};
   names_in_flight_ += naming;
   forks_in_flight_ += fork;
   unlocks_in_flight_ += unlock;
@@ -58,7 +58,8 @@ void CallOrder::returned(const SystemCall& call) {
   ++arrivals_;
   CallStart beginning;
   const auto found = in_flight_.find(call.thread);
-  if (found != in_flight_.end() && call.call != Call::waited && call.call != Call::woke) {
+  const bool is_within = is_one_of(call.call, {Call::fault, Call::waited, Call::woke});
+  if (found != in_flight_.end() && !is_within) {  // happens during calls, too
     if (found->second.active && found->second.call.call == call.call) {
       beginning = std::move(found->second.beginning);
     }
@@ -72,11 +73,11 @@ void CallOrder::returned(const SystemCall& call) {
   }
   if (call.call == Call::submit) {
     if (call.result < 0 || (!held_.contains(call.thread) && !may_be_file(parts_, call))) {
-      filereel::release(parts_, call.thread, std::move(beginning.file), call.exit_ns);
+      filereel::release(parts_, call.thread, std::move(beginning), call.exit_ns);
       return;
     }
     // The call keeps its file open until it is done.
-    if (!beginning.file) beginning.file = used_file(parts_, call);
+    if (!beginning.used[0].file) beginning.used = used_files(parts_, call);
     Held held{call, std::move(beginning), arrivals_, nullptr};
     submitted(held);
     return accept(std::move(held));

@@ -79,6 +79,10 @@ class CallResolver {
   // The thread has ended without an exit call (killed).
   void ended(std::uint32_t thread, std::uint64_t at_ns);
 
+  // The absolute path of the working directory of a known thread, as far as the trace shows;
+  // otherwise empty.
+  std::string working_directory(std::uint32_t thread) const;
+
   // End of the trace: closes what is still open.
   void finish(std::uint64_t at_ns);
 

@@ -10,6 +10,7 @@
 #include <linux/fs.h>
 #include <linux/fscrypt.h>
 #include <linux/fsverity.h>
+#include <linux/loop.h>
 #include <linux/openat2.h>
 #include <linux/stat.h>
 #include <sched.h>
@@ -53,6 +54,7 @@ constexpr Structure kStructures[] = {
       MEMBER(file_clone_range, src_offset, offset),
       MEMBER(file_clone_range, src_length, length),
       MEMBER(file_clone_range, dest_offset, offset2)}},
+    {loop_settings, 4, true, {{"fd", descriptor2, 0, 4}}},
     {status, 56, false,
      {MEMBER(struct ::stat, st_dev, seen_device),
       MEMBER(struct ::stat, st_ino, seen_inode),
@@ -101,6 +103,10 @@ constexpr auto kIoctl = std::to_array<CallCommand>({
     UNSUPPORTED(BTRFS_IOC_SNAP_DESTROY), UNSUPPORTED(BTRFS_IOC_SNAP_DESTROY_V2),
     UNSUPPORTED(BTRFS_IOC_DEFRAG), UNSUPPORTED(BTRFS_IOC_DEFRAG_RANGE),
     {kMoveExtents, unsupported, none, 0, 0, "ioctl EXT4_IOC_MOVE_EXT"},
+    // The kernel changes the file of a loop device.
+    {LOOP_SET_FD, unsupported, descriptor2, 0, 0, "ioctl LOOP_SET_FD"},
+    {LOOP_CHANGE_FD, unsupported, descriptor2, 0, 0, "ioctl LOOP_CHANGE_FD"},
+    {LOOP_CONFIGURE, unsupported, loop_settings, 0, 0, "ioctl LOOP_CONFIGURE"},
 });
 #undef UNSUPPORTED
 
@@ -130,9 +136,9 @@ constexpr auto kCalls = sorted_by_name(std::to_array<CallRow>({
     {"readv", read, {descriptor, buffers}},
     {"preadv", read, {descriptor, buffers, none, offset}},
     {"preadv2", read, {descriptor, buffers, none, offset, unshown, flags}, 0, at_own_position},
-    {"write", write, {descriptor, none, length}},
-    {"pwrite", write, {descriptor, none, length, offset}},
-    {"pwrite64", write, {descriptor, none, length, offset}},
+    {"write", write, {descriptor, data, length}},
+    {"pwrite", write, {descriptor, data, length, offset}},
+    {"pwrite64", write, {descriptor, data, length, offset}},
     {"writev", write, {descriptor, buffers}},
     {"pwritev", write, {descriptor, buffers, none, offset}},
     {"pwritev2", write, {descriptor, buffers, none, offset, unshown, flags}, 0, at_own_position},

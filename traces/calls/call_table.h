@@ -46,6 +46,7 @@ enum class Argument : std::uint8_t {
   socket_name,  // struct sockaddr: path, if it is a name in the tree; the next argument is its
                 // length
   value,        // of an attribute; the next argument is its length
+  data,         // what is written; the next argument is its length
   // Structures: see structure_of().
   offset_pointer,  // offsets that the call advances by its result
   offset2_pointer,
@@ -54,6 +55,7 @@ enum class Argument : std::uint8_t {
   how,
   lock,
   source_range,
+  loop_settings,
   status,
   status_x,
   ended_process,

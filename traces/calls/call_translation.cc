@@ -64,10 +64,11 @@ bool changes_open_file(CallParts& parts, CallContext& context, int error) {
          may_use_file(parts, context, first_file(call));
 }
 
-// A directory named "." or ".." is never removed. Operations use real names: the replay would
-// remove the directory if it is empty.
+// A directory named "." or ".." is never removed, and never made in one that is missing. Operations
+// use real names: the replay would remove the directory if it is empty, or make the missing one.
 bool failed_by_dots(const SystemCall& call) {
-  if (call.call != Call::rmdir) return false;
+  const bool makes = is_one_of(call.call, {Call::mkdir, Call::mknod, Call::symlink});
+  if (call.call != Call::rmdir && !(makes && call.result == -ENOENT)) return false;
   std::string_view path = call.path;
   while (path.ends_with('/')) path.remove_suffix(1);
   path.remove_prefix(path.rfind('/') + 1);
@@ -115,6 +116,11 @@ void count_invalid_call(CallParts& parts, CallContext& context) {
                                        : fmt::format("{}: {}", kReason, call.name));
 }
 
+// RWF_*: operations have none, so that a replay could succeed.
+bool has_transfer_flags(const SystemCall& call) {
+  return is_one_of(call.call, {Call::read, Call::write, Call::submit}) && call.flags != 0;
+}
+
 // Whether a failed call yields no operation; counts it if that is a loss.
 bool is_dropped_failure(CallParts& parts, CallContext& context) {
   const SystemCall& call = context.call;
@@ -127,12 +133,16 @@ bool is_dropped_failure(CallParts& parts, CallContext& context) {
     count_invalid_call(parts, context);
     return true;
   }
+  if (error == EINVAL && has_transfer_flags(call)) {
+    parts.builder.approximated("reads and writes that failed because of their flags omitted");
+    return true;
+  }
   const std::string_view loss =
       error == ENAMETOOLONG ? "calls with names that are too long"
       // If the replay is permitted to do it, it changes what later calls find.
       : is_environment_error(error) &&
               (changes_files(call) || changes_open_file(parts, context, error))
-          ? "changes that failed for lack of permission or space"
+          ? "changes that failed for lack of permission, space or support"
       : failed_by_slash(call) ? "changes that failed because of a trailing slash"
       : failed_by_dots(call)  ? "changes that failed because of the name . or .."
                               : "";
@@ -361,7 +371,11 @@ void translate(CallParts& parts, const SystemCall& call, CallStart beginning) {
       release(parts, call.thread, std::move(file), call.exit_ns);
     }
   }
-  release(parts, call.thread, std::move(beginning.file), call.exit_ns);
+  release(parts, call.thread, std::move(beginning), call.exit_ns);
+}
+
+void release(CallParts& parts, std::uint32_t thread, CallStart&& beginning, std::uint64_t at_ns) {
+  for (CallStart::Used& one : beginning.used) release(parts, thread, std::move(one.file), at_ns);
 }
 
 void release(CallParts& parts, std::uint32_t thread, DescriptionRef file, std::uint64_t at_ns) {

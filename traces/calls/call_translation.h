@@ -14,5 +14,6 @@ void translate(CallParts& parts, const SystemCall& call, CallStart beginning);
 
 // A call of `thread` that used `file` has ended. Closes the file if all its descriptors are closed.
 void release(CallParts& parts, std::uint32_t thread, DescriptionRef file, std::uint64_t at_ns);
+void release(CallParts& parts, std::uint32_t thread, CallStart&& beginning, std::uint64_t at_ns);
 
 }  // namespace filereel

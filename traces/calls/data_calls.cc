@@ -56,6 +56,17 @@ void switch_append(CallParts& parts, const CallContext& context, const Descripti
                      .file = file.slot});
 }
 
+// Whether a read returned less than it asked for although the file had more: a pipe or socket was
+// full, the buffer was not accessible, or RWF_NOWAIT. A replay gets all that it asks for.
+bool is_short_of_end(CallParts& parts, const SystemCall& call, const Description& file,
+                     std::uint64_t offset) {
+  if (call.result <= 0 || static_cast<std::uint64_t>(call.result) >= call.length) return false;
+  if (call.call != Call::read && call.call != Call::submit) return true;  // a copy
+  const FileId entry = parts.model.file_of_slot(file.slot);
+  return entry != kNoFileId && parts.model.size_is_exact(entry) &&
+         offset + static_cast<std::uint64_t>(call.result) < parts.model.size(entry);
+}
+
 void transfer(CallParts& parts, const CallContext& context, OperationKind kind, Description& file,
               std::optional<std::uint64_t> offset) {
   const SystemCall& call = context.call;
@@ -68,6 +79,7 @@ void transfer(CallParts& parts, const CallContext& context, OperationKind kind, 
                       .asynchronous = asynchronous,
                       .file = file.slot,
                       .length = std::min(call.length, kMaxTransfer)};
+  bool is_certain = !file.position_guessed;  // the offset of a write
   // Linux appends even if an offset is given, unless RWF_NOAPPEND is.
   if (const auto seen = seen_position(call, file, appends)) {
     operation.offset = *seen;
@@ -76,9 +88,13 @@ void transfer(CallParts& parts, const CallContext& context, OperationKind kind, 
     const FileId entry = parts.model.file_of_slot(file.slot);
     if (appends && call.result > 0 && !parts.model.size_is_exact(entry)) {
       parts.builder.approximated("appends to files of unknown size");
+      is_certain = false;
     }
   }
   operation.loose = !writes && !offset && file.position_guessed;
+  if (!writes && is_short_of_end(parts, call, file, operation.offset)) {
+    operation.length = static_cast<std::uint64_t>(call.result);
+  }
   if (operation.offset > kMaxOffset - operation.length) return parts.builder.lost(kOutOfRange);
   if (call.result >= 0) {
     operation.expected = std::min(call.result, static_cast<std::int64_t>(operation.length));
@@ -86,7 +102,7 @@ void transfer(CallParts& parts, const CallContext& context, OperationKind kind, 
   }
   const bool elsewhere = no_append && call.result > 0 && reveals_end(parts, file);
   if (elsewhere) switch_append(parts, context, file, false);
-  parts.emitter.emit(context, operation);
+  parts.emitter.emit(context, operation, is_certain ? call.data : std::string_view());
   if (elsewhere) switch_append(parts, context, file, true);
   if (!writes || call.result <= 0 || !(flags & (RWF_DSYNC | RWF_SYNC))) return;
   if (asynchronous) {
@@ -193,6 +209,7 @@ void learn_holes(CallParts& parts, const SystemCall& call, const Description& fi
   if (found < from) return;
   if (finds_data) {
     parts.model.learn_hole(entry, from, found - from);
+    parts.model.learn_read(entry, found, 1);
   } else {
     parts.model.learn_data(entry, from, found - from);
     parts.model.learn_hole(entry, found, kBlock);

@@ -82,7 +82,7 @@ void DirectoryFilter::follow(const Operation& operation) {
   }
 }
 
-void Emitter::emit(const CallContext& context, Operation operation) {
+void Emitter::emit(const CallContext& context, Operation operation, std::string_view data) {
   const SystemCall& call = context.call;
   if (call.result < 0) {
     operation.expected = call.result;
@@ -91,11 +91,11 @@ void Emitter::emit(const CallContext& context, Operation operation) {
   }
   if (context.race || context.unknown_link) operation.loose = true;
   if (!operation.loose && kept_.takes(operation)) explain(context, operation);
-  add(context.task, call.enter_ns, call.exit_ns, operation);
+  add(context.task, call.enter_ns, call.exit_ns, operation, data);
 }
 
 void Emitter::add(Task& task, std::uint64_t begin_ns, std::uint64_t end_ns,
-                  const Operation& operation) {
+                  const Operation& operation, std::string_view data) {
   reap(task);
   const bool takes = kept_.takes(operation);
   kept_.follow(operation);
@@ -114,6 +114,7 @@ void Emitter::add(Task& task, std::uint64_t begin_ns, std::uint64_t end_ns,
   recorded.start_ns = std::max(begin_ns, task.last_start_ns);
   recorded.duration_ns = end_ns > recorded.start_ns ? end_ns - recorded.start_ns : 0;
   task.last_start_ns = recorded.start_ns;
+  recorded.data = data;
   task.has_operations = true;
   builder_.add(recorded);
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "traces/calls/call_context.h"
@@ -70,10 +71,12 @@ class Emitter {
 
   DirectoryFilter& kept() { return kept_; }
 
-  // Adds the operation of the call, with the call's times and, if it failed, its error.
-  void emit(const CallContext& context, Operation operation);
+  // Adds the operation of the call, with the call's times and, if it failed, its error. `data`: as
+  // in RecordedOperation.
+  void emit(const CallContext& context, Operation operation, std::string_view data = {});
   // Adds any other operation unchanged.
-  void add(Task& task, std::uint64_t begin_ns, std::uint64_t end_ns, const Operation& operation);
+  void add(Task& task, std::uint64_t begin_ns, std::uint64_t end_ns, const Operation& operation,
+           std::string_view data = {});
   // Reaps the asynchronous requests of `task` that were found to be completed, if any.
   void reap(Task& task);
 

@@ -178,6 +178,14 @@ void emit_rest(CallParts& parts, const CallContext& context, const NamedFile& ta
   parts.emitter.emit(context, operation);
 }
 
+// Changes what the name refers to: AT_EMPTY_PATH permits that through an O_PATH descriptor, calls
+// on the descriptor itself do not.
+bool is_of_name(OperationKind kind) {
+  using enum OperationKind;
+  return kind == change_mode || kind == change_owner || kind == set_times || kind == set_xattr ||
+         kind == get_xattr || kind == list_xattr || kind == remove_xattr;
+}
+
 // The call failed because of names in this directory that a replay does not create.
 bool is_kept_by_nodes(CallParts& parts, const SystemCall& call, PathId directory) {
   return (call.result == -ENOTEMPTY || call.result == -EEXIST) &&
@@ -189,6 +197,13 @@ bool is_kept_by_nodes(CallParts& parts, const SystemCall& call, PathId directory
 void link_special(CallParts& parts, const CallContext& context, PathId path) {
   parts.paths.set_special(path, true);
   parts.emitter.emit(context, {.kind = OperationKind::make_node, .mode = S_IFSOCK, .path = path});
+}
+
+// RENAME_WHITEOUT leaves a device at the old name, which a replay does not create.
+void leave_whiteout(CallParts& parts, const CallContext& context, PathId path) {
+  count_special(parts);
+  parts.paths.set_special(path, true);
+  parts.emitter.emit(context, {.kind = OperationKind::make_node, .mode = S_IFCHR, .path = path});
 }
 
 void rename_special(CallParts& parts, const CallContext& context, PathId from, PathId to) {
@@ -226,6 +241,11 @@ void file_call(CallParts& parts, CallContext& context, OperationKind kind) {
   if (call.stat && call.result >= 0 && !S_ISREG(call.stat->mode) && !S_ISDIR(call.stat->mode) &&
       !S_ISLNK(call.stat->mode)) {
     return;  // it turned out to be a pipe or a device
+  }
+  if ((file->flags & O_PATH) != 0 && is_of_name(kind)) {
+    const FileId entry = parts.model.file_of_slot(file->slot);
+    const PathId path = parts.model.path_of(entry).value_or(file->path);
+    return emit_rest(parts, context, {.path = path}, {.kind = kind, .path = path});
   }
   emit_rest(parts, context, {.file = file}, {.kind = kind, .file = file->slot});
 }
@@ -269,13 +289,14 @@ void attribute_call(CallParts& parts, CallContext& context, OperationKind kind) 
 }
 
 void rename_call(CallParts& parts, CallContext& context) {
+  constexpr std::uint64_t kWhiteout = RENAME_WHITEOUT;
   const SystemCall& call = context.call;
   const auto from = find_named(parts, context, first_name(call), false);
   if (!from) return;
   const auto to = find_named(parts, context, second_name(call), false);
   if (!to) return;
   Operation operation{.kind = OperationKind::rename,
-                      .flags = static_cast<std::uint32_t>(call.flags),
+                      .flags = static_cast<std::uint32_t>(call.flags & ~kWhiteout),
                       .path = to->path,
                       .old_path = from->path};
   const bool special = parts.paths.is_special(from->path) || parts.paths.is_special(to->path);
@@ -299,6 +320,7 @@ void rename_call(CallParts& parts, CallContext& context) {
   if ((directory || comes) && from->path != to->path) {
     follow_rename(parts, from->path, to->path, exchange);
   }
+  if ((call.flags & kWhiteout) != 0) leave_whiteout(parts, context, from->path);
 }
 
 void link_call(CallParts& parts, CallContext& context) {

@@ -47,25 +47,35 @@ DescriptionRef OpenFiles::known(Task& task, const FileHandle& handle) {
 }
 
 DescriptionRef OpenFiles::find(CallContext& context, const FileHandle& handle, FileUse use) {
-  if (context.beginning && handle.descriptor == context.call.fd) {
-    const DescriptionRef& began = context.beginning->file;
-    if (began && (handle.file == 0 || began->number == 0 || began->number == handle.file)) {
-      return began;
-    }
+  const bool names = handle.path.empty() || names_file(handle.path);
+  for (std::size_t i = 0; context.beginning && i < context.beginning->used.size(); ++i) {
+    if (handle.descriptor != (i == 0 ? context.call.fd : context.call.fd2)) continue;
+    const CallStart::Used& began = context.beginning->used[i];
+    if (began.is_other && handle.path.empty()) return nullptr;
+    if (!began.file || !names) continue;
+    const std::uint64_t number = began.file->number;
+    if (handle.file == 0 || number == 0 || number == handle.file) return began.file;
   }
   const DescriptorEntry* descriptor = context.task.files->find(handle.descriptor);
   DescriptionRef here = descriptor ? descriptor->description : nullptr;
   DescriptionRef file = numbers_.find(handle.file);
-  if (here && !file && here->number == 0 && may_be(handle, *here)) {
+  if (here && names && !file && here->number == 0 && may_be(handle, *here)) {
     numbers_.bind(handle.file, here);
     return here;
   }
-  if (here && (handle.file == 0 || here == file)) return here;
-  if (!handle.path.empty() && !names_file(handle.path)) file = nullptr;
+  if (here && names && (handle.file == 0 || here == file)) return here;
+  if (!names) file = nullptr;
   if (!file) {
     // The tracer missed a call: the number now refers to a file.
     if (descriptor && !here && !names_file(handle.path)) return nullptr;
     if (handle.descriptor < 0 && handle.path.empty()) return nullptr;
+    if (is_nameless(handle)) {
+      builder_.lost("files without a name whose last descriptor was closed in the trace");
+      place(context, handle.descriptor, nullptr);
+      DescriptorEntry* const entry = context.task.files->find(handle.descriptor);
+      if (entry && !entry->description) entry->is_lost = true;
+      return nullptr;
+    }
     file = inherit(context.task, context.call, handle, use);
     numbers_.bind(handle.file, file);
   }
@@ -83,6 +93,15 @@ Description* OpenFiles::find_open(CallContext& context, const FileHandle& handle
   }
   if (use != FileUse::other) ensure_open(context, *file, use);
   return file.get();
+}
+
+bool OpenFiles::is_nameless(const FileHandle& handle) {
+  const auto found = told_.find(handle.file);
+  const std::string& path =
+      found != told_.end() && handle.path.empty() ? found->second.path : handle.path;
+  if (!is_deleted(path) || !names_file(path)) return false;
+  bool deleted = false;
+  return builder_.model().last_change(paths_.real(path, deleted)).has_value();
 }
 
 DescriptionRef OpenFiles::inherit(Task& task, const SystemCall& call, const FileHandle& handle,

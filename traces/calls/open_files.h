@@ -85,6 +85,9 @@ class OpenFiles {
   }
   // False if it is known that the handle refers to another file.
   bool may_be(const FileHandle& handle, const Description& file) const;
+  // A file that has lost its last name and its last descriptor in the trace, and lives on: in a
+  // message to another process, for example. A replay has nothing to open.
+  bool is_nameless(const FileHandle& handle);
   // The descriptor turns out to refer to `file`.
   void place(CallContext& context, int descriptor, const DescriptionRef& file);
 

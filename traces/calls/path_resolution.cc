@@ -15,7 +15,6 @@ constexpr std::size_t kMaxLinks = 40;  // as in Linux
 constexpr std::size_t kMaxName = 255;  // bytes; builder.path() shortens what is longer
 constexpr std::size_t kMaxComponents = 2048, kMaxBytes = 32'000;
 constexpr std::string_view kRemoved = ".filereel-removed";
-constexpr std::string_view kDeleted = " (deleted)";
 
 bool starts_with_directory(std::string_view path, std::string_view directory) {
   return path.starts_with(directory) &&
@@ -47,7 +46,7 @@ void cut_root(std::string& tracer_path, std::string_view root) {
 }
 
 bool is_deleted(std::string_view tracer_path) {
-  return tracer_path.ends_with(kDeleted);
+  return tracer_path.ends_with(kRemovedMark);
 }
 
 PathId PathResolution::component(PathId parent, std::string_view name) {
@@ -163,7 +162,7 @@ std::optional<TextId> PathResolution::link_at(PathId path, bool look) {
 
 PathId PathResolution::real(std::string_view absolute, bool& deleted) {
   deleted = is_deleted(absolute);
-  if (deleted) absolute.remove_suffix(kDeleted.size());
+  if (deleted) absolute.remove_suffix(1);
   const PathId path = place_of(builder_.path(absolute.substr(0, PATH_MAX)));
   if (!deleted) confirm(path);
   return path;

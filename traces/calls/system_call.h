@@ -96,6 +96,10 @@ inline constexpr std::uint64_t kUnknownFlag = std::uint64_t{1} << 63;
 // An offset that could not be read.
 inline constexpr std::uint64_t kUnreadableOffset = UINT64_MAX - 1;
 
+// At the end of a tracer's path: the name has been removed. A byte that no name contains, because a
+// name may well end with the kernel's " (deleted)".
+inline constexpr char kRemovedMark = '\0';
+
 // Results of a call that fills a struct stat.
 struct SeenStat {
   std::uint32_t mode = 0;  // st_mode, file type included
@@ -162,6 +166,7 @@ struct SystemCall {
   bool unreadable = false;              // a value that matters could not be read
   std::string text;                     // symlink target, result of readlink, name of an attribute
   std::string value;                    // setxattr: of the attribute; empty: unknown
+  std::string data;                     // write: the first bytes; empty: unknown
   std::uint64_t flags = 0;              // O_*, AT_*, MAP_* …; kUnknownFlag
   std::uint64_t mode = 0;               // permission bits, protection of mmap, access mode
   std::optional<std::uint64_t> offset;  // nullopt: at the open file's position
@@ -178,7 +183,8 @@ struct SystemCall {
 
   // The tracer's knowledge of descriptors beyond their numbers (strace -y, BPF): the absolute path
   // that `fd`, `fd2`, `dir`, or the result of an open refers to. Empty: unknown. "socket:[1]",
-  // "pipe:[2]", "anon_inode:…" and paths in /dev, /proc and /sys are not files.
+  // "pipe:[2]", "anon_inode:…" and paths in /dev, /proc and /sys are not files. kRemovedMark may
+  // follow.
   std::string fd_path, fd2_path, dir_path, dir2_path, result_path;
 
   // Known only to a tracer that sees the kernel's objects. Numbers of open files are shared by dup

@@ -54,6 +54,12 @@ struct Fields {
   bool ranged = false;
 };
 
+// Whether a line without a newline is whole all the same: a number or a word could be a part of
+// one.
+bool ends_with_word(std::string_view text) {
+  return text.ends_with(" open") || text.ends_with(" close") || text.ends_with(" add");
+}
+
 class Iolog {
  public:
   Iolog(LineReader& input, TraceBuilder& builder, const ImportOptions& options)
@@ -69,6 +75,10 @@ class Iolog {
       next_line_ += text.size() + 1;
       text = trim_end(text);
       if (begin_part(text) || text.empty()) continue;
+      if (input_.is_cut() && !ends_with_word(text)) {
+        builder_.lost("last line, which is cut off");
+        continue;
+      }
       line(text);
     }
     if (version_ == 0) {

@@ -48,6 +48,8 @@ class LineReader {
   LineReader(const LineReader&) = delete;
   LineReader& operator=(const LineReader&) = delete;
 
+  // The last line of next() had no newline: the input may be cut off within it.
+  bool is_cut() const;
   // The next line without its newline, valid until the next call; false at the end. A line longer
   // than 16 MiB throws Error(unusable_input).
   bool next(std::string_view& line);

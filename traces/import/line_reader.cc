@@ -36,6 +36,7 @@ struct FreeDStream {
 struct LineReader::State {
   std::string name;
   std::uint64_t line = 0;
+  bool is_cut = false;  // the last line
 
   Descriptor opened;
   int fd = -1;  // -1: `text` has the whole input
@@ -198,6 +199,7 @@ bool LineReader::next(std::string_view& line) {
     length = rest.find('\n', searched);
   }
   const bool whole = length != std::string_view::npos;
+  state.is_cut = !whole;
   if (!whole) length = rest.size();
   if (length > kLongestLine) {
     throw Error(ErrorKind::unusable_input,
@@ -209,6 +211,10 @@ bool LineReader::next(std::string_view& line) {
   state.begin += length + (whole ? 1 : 0);
   ++state.line;
   return true;
+}
+
+bool LineReader::is_cut() const {
+  return state_->is_cut;
 }
 
 std::string_view LineReader::peek() {

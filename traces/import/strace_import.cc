@@ -223,7 +223,11 @@ void StraceImport::begin_call(StraceThread& thread, const StraceLine& line, std:
 // A program started by a recorded one. The tracer is this process, or has its privileges.
 void StraceImport::check_privileges(const SystemCall& call) const {
   if (!options_.live || call.call != Call::exec || call.result < 0) return;
-  if (!call.path.starts_with('/') || privileges_lost_to_tracing(call.path).empty()) return;
+  const std::string path =
+      call.path.starts_with('/')
+          ? call.path
+          : fmt::format("{}/{}", resolver_.working_directory(call.thread), call.path);
+  if (privileges_lost_to_tracing(path).empty()) return;
   builder_.approximated("programs run without the privileges of their file (strace)");
 }
 
@@ -333,6 +337,9 @@ void StraceImport::supersede(StraceThread& thread, std::uint32_t other) {
 }
 
 void StraceImport::end_thread(StraceThread& thread, std::uint64_t at_ns) {
+  if (thread.pending.entered && thread.pending.call->call != Call::wait && !thread.has_exited) {
+    builder_.lost("calls cut off by the end of their thread");
+  }
   if (!thread.has_exited) resolver_.ended(thread.id, at_ns);
   threads_.erase(thread);
 }

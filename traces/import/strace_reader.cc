@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
+#include <iterator>
 #include <type_traits>
 
 #include <fcntl.h>
@@ -69,6 +70,22 @@ bool read_time(std::string_view text, std::size_t which, std::uint64_t unit, Cal
   return true;
 }
 
+// What is written: the text of a buffer.
+void read_data(std::string_view text, SystemCall& call) {
+  bool cut = false;
+  strace_string(text, call.data, cut);
+}
+
+// The buffer of the first element of an array of struct iovec.
+std::string_view first_buffer(std::string_view text) {
+  StraceItems vector(text);
+  std::string_view element, base;
+  if (!vector.next(element)) return {};
+  StraceItems members(element);
+  if (!members.next(base)) return {};
+  return base.substr(base.starts_with('"') ? 0 : base.find('=') + 1);
+}
+
 // clone's flags end with the signal at the end of the child.
 std::string_view without_signal(std::string_view flags) {
   const std::size_t last = flags.rfind('|') + 1;  // 0: none
@@ -122,6 +139,11 @@ std::optional<std::uint64_t> command_in(std::string_view text) {
 bool is_descriptor(Argument role) {
   return role == Argument::descriptor || role == Argument::descriptor2 ||
          role == Argument::directory || role == Argument::directory2;
+}
+
+// strace omits other arguments that do not apply.
+bool never_omitted(Argument role) {
+  return is_descriptor(role) || role == Argument::offset || role == Argument::length;
 }
 
 bool descriptor_comes_back(Call call) {
@@ -247,6 +269,20 @@ void StraceReader::read_link_text(std::string_view text, CallArguments& to) {
   doubt(StraceDoubt::cut_text);
 }
 
+// "{sa_family=AF_UNIX, sun_path="/a"}"; before strace 4.8, the member is "path". An abstract name
+// is written as @"name".
+void StraceReader::read_socket_name(std::string_view text, CallArguments& to) {
+  for (const std::string_view member : {"sun_path", "path"}) {
+    const std::string_view name = strace_member(text, member);
+    if (name.starts_with('@')) return;
+    if (name.starts_with('"')) return read_path(name, to.call().path, to);
+  }
+  constexpr std::string_view kLocal[] = {"AF_UNIX", "AF_LOCAL", "AF_FILE"};
+  const std::string_view family = strace_member(text, "sa_family");
+  const bool may_be_local = family.empty() || std::ranges::find(kLocal, family) != std::end(kLocal);
+  if (may_be_local && !is_null(text)) to.lacks_text(false);
+}
+
 bool StraceReader::fill(Argument role, std::string_view text, CallArguments& to) {
   SystemCall& call = to.call();
   switch (role) {
@@ -273,6 +309,9 @@ bool StraceReader::fill(Argument role, std::string_view text, CallArguments& to)
     case Argument::open_flags:
       read_flags(text, to);
       break;
+    case Argument::resolve:
+      to.set(role, strace_flags(text));
+      break;
     case Argument::command:
       if (const auto command = command_in(text)) to.set(role, *command);
       break;
@@ -280,13 +319,12 @@ bool StraceReader::fill(Argument role, std::string_view text, CallArguments& to)
       const std::uint64_t moved =
           to.succeeded() ? static_cast<std::uint64_t>(call.result) : std::uint64_t{0};
       const std::optional<std::uint64_t> sum = sum_of_buffers(text, moved);
+      if (call.call == Call::write) read_data(first_buffer(text), call);
       call.length = sum.value_or(moved);
       return sum.has_value();
     }
-    case Argument::socket_name:  // an abstract one is written as @"name"
-      if (const std::string_view name = strace_member(text, "sun_path"); name.starts_with('"')) {
-        read_path(name, call.path, to);
-      }
+    case Argument::socket_name:
+      read_socket_name(text, to);
       break;
     case Argument::link_text:
       read_link_text(text, to);
@@ -296,6 +334,9 @@ bool StraceReader::fill(Argument role, std::string_view text, CallArguments& to)
       if (!strace_string(text, call.value, cut) || cut) call.value.clear();
       break;
     }
+    case Argument::data:
+      read_data(text, call);
+      break;
     case Argument::entries:
       call.entries = entries_in(text);
       break;
@@ -329,6 +370,8 @@ bool StraceReader::fill(const CallRow& row, CallArguments& to) {
       to.lacks_number(role);
     } else if (role == Argument::path || role == Argument::path2) {
       to.lacks_text(false);  // unknown before the call returns
+    } else if (to.has_ended() && never_omitted(role)) {
+      to.lacks_number(role);
     }  // otherwise omitted because it does not apply (the mode of an open)
   }
   SystemCall& call = to.call();

@@ -66,6 +66,7 @@ class StraceReader {
   bool fill(Argument role, std::string_view text, CallArguments& to);
   void read_structure(const Structure& structure, std::string_view text, CallArguments& to);
   bool read_times(Argument role, std::string_view text, CallArguments& to);
+  void read_socket_name(std::string_view text, CallArguments& to);
   void read_path(std::string_view text, std::string& path, CallArguments& to);
   void read_text(std::string_view text, CallArguments& to);
   void read_flags(std::string_view text, CallArguments& to);

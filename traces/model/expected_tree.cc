@@ -58,6 +58,8 @@ void FileTree::describe(NodeId id, ExpectedName& to) const {
   if (node.kind == FileKind::symlink && !node.text_assumed) to.text = node.text;
   if (node.kind != FileKind::file) return;
   if (node.known().exact() && !node.size_assumed) to.size = node.known().size();
+  if (!node.known().exact() && !node.known().guessed()) to.least_size = node.known().size();
+  if (node.known().origin() == Origin::perhaps && !to.size) to.size_if_made = node.known().size();
   to.ranges = &node.known().ranges();
 }
 

@@ -21,9 +21,12 @@ struct ExpectedName {
   bool made = false;      // the trace created the file
   FileKind kind = FileKind::unknown;
   FileId file = kNoFileId;
-  std::uint32_t names = 0;             // of the file, as far as known; all of them if `made`
-  std::optional<std::uint64_t> size;   // bytes
-  std::optional<std::uint32_t> mode;   // permission bits, 0777
+  std::uint32_t names = 0;                  // of the file, as far as known; all of them if `made`
+  std::optional<std::uint64_t> size;        // bytes
+  std::optional<std::uint32_t> mode;        // permission bits, 0777
+  std::optional<std::uint64_t> least_size;  // if the size is not known exactly
+  // The size of a file that the trace has created or found, whichever it was: if it has created it.
+  std::optional<std::uint64_t> size_if_made;
   TextId text = 0;                     // target of a symbolic link; 0: unknown
   const DataRanges* ranges = nullptr;  // bytes that the trace wrote; null: not a regular file
 };

@@ -26,6 +26,8 @@ class FileData {
   Origin origin() const { return origin_; }
   std::uint64_t size() const { return size_; }
   bool exact() const { return exact_; }
+  // The size was inferred from a mapping, or ranges of unknown place were taken out.
+  bool guessed() const { return guessed_ || taken_out_ != 0 || put_in_ != 0; }
   std::uint64_t initial_size() const { return initial_size_; }
 
   // The file turns out to have been created by the trace, or to have existed before.

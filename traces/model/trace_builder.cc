@@ -117,6 +117,8 @@ void TraceBuilder::add_check(const RecordingCheck& check) {
   sum.unchecked += check.unchecked;
   sum.differing += check.differing;
   sum.changed_later += check.changed_later;
+  sum.by_others += check.by_others;
+  sum.writes += check.writes;
 }
 
 const TraceInfo& TraceBuilder::info() {

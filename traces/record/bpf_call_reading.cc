@@ -110,6 +110,10 @@ void read_argument(const BpfEventView& event, std::size_t i, std::size_t& copies
       return read_string(event, 2, i, call.text, to);
     case Argument::buffers:
       call.length = event.head().extra;
+      call.data = event.copy(copies++).bytes;
+      return;
+    case Argument::data:
+      call.data = event.copy(copies++).bytes;
       return;
     case Argument::entries:
       call.entries = event.head().extra;
@@ -169,7 +173,7 @@ CallReading read_bpf_call(const BpfEventView& event, bool ended, SystemCall& cal
     if (call.dir == SystemCall::kCwd) call.dir_path = directory;
     if (call.dir2 == SystemCall::kCwd) call.dir2_path = directory;
   }
-  const bool has_position = call.file != 0 && (event.head().flags & EVENT_NO_POSITION) == 0;
+  const bool has_position = call.file != 0 && (event.head().flags & EVENT_REPLACED) == 0;
   if (ended && (call.call == Call::read || call.call == Call::write) && has_position) {
     call.position = event.head().position;
   }

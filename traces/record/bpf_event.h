@@ -25,14 +25,17 @@ enum event_kind {
   EVENT_WAKE = 9,      // the thread woke the waiting thread `result`
   EVENT_FILE = 10,     // an open file not reported before is used by the call that starts: file[0],
                        // position; arguments[0]: its descriptor; PART_IDENTITY, PART_REAL
-  EVENT_KINDS = 11,
+  EVENT_OTHER = 11,    // a process that is not recorded has changed files by a call; arguments[0],
+                     // [1]: name of its program; PART_STRING: its paths, PART_REAL: their bases, or
+                     // the open file, with PART_IDENTITY
+  EVENT_KINDS = 12,
 };
 
 enum event_flags {
-  EVENT_TRUNCATED = 1,    // an open: `position` is the file's size before O_TRUNC
-  EVENT_NO_FILE = 2,      // file[0] is a pipe, a socket, a device …
-  EVENT_NO_FILE_2 = 4,    // the same for file[1]
-  EVENT_NO_POSITION = 8,  // `position` is unknown: the descriptor was reassigned during the call
+  EVENT_TRUNCATED = 1,  // an open: `position` is the file's size before O_TRUNC
+  EVENT_NO_FILE = 2,    // file[0] is a pipe, a socket, a device …
+  EVENT_NO_FILE_2 = 4,  // the same for file[1]
+  EVENT_REPLACED = 8,   // a descriptor was reassigned during the call; `position` is unknown
 };
 
 // Flags of EVENT_WAIT; the first ones are those of the operation (wait_flags in
@@ -107,6 +110,7 @@ enum shape_flags {
   SHAPE_EXECUTES = 2048,   // lets the parent of a vfork continue
   SHAPE_CLOSES = 4096,     // its descriptor is closed
   SHAPE_CLONES = 8192,     // ioctl: FICLONE and FICLONERANGE name a second file
+  SHAPE_CHANGES = 16384,   // changes a file or names: of interest if another process calls it
 };
 
 enum {

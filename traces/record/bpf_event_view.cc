@@ -70,7 +70,7 @@ std::string real_path(const BpfEventView::Part& part) {
     path += components[i];
   }
   if (path.empty()) path = "/";
-  if (part.deleted) path += " (deleted)";
+  if (part.deleted) path += kRemovedMark;
   return path;
 }
 

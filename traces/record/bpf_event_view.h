@@ -51,8 +51,8 @@ class BpfEventView {
   std::optional<bpf_identity> identity_;
 };
 
-// The text of a real path, whose components are stored last first: "/a/b", followed by " (deleted)"
-// as in /proc. Empty if it is incomplete.
+// The text of a real path, whose components are stored last first: "/a/b", followed by kRemovedMark
+// if its name has been removed. Empty if it is incomplete.
 std::string real_path(const BpfEventView::Part& part);
 
 // As SystemCall::fd_path, of what is not a file.

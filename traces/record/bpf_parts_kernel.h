@@ -40,6 +40,7 @@ struct scratch {
   __u8 list[kPathMax + 8];
   __u32 taken;
   __u32 at;
+  struct bpf_thread other;  // a call of a thread that is not recorded
 };
 enum { kOfTracepoints, kOfFunctions, kScratches = kOfFunctions + 3 };
 
@@ -54,6 +55,13 @@ struct {
   __uint(type, BPF_MAP_TYPE_RINGBUF);
   __uint(max_entries, 1);  // set before loading
 } ring SEC(".maps");
+
+// For EVENT_OTHER. Separate, because what others do must not displace the events of the recorded
+// program.
+struct {
+  __uint(type, BPF_MAP_TYPE_RINGBUF);
+  __uint(max_entries, 1 << 20);
+} others SEC(".maps");
 
 __u64 lost[EVENT_KINDS][SHAPES];  // events dropped, ring full; by kind and call
 
@@ -126,6 +134,14 @@ static __always_inline __u32 put_copy(struct scratch* scratch, __u32 at, __u8 ki
   }
   put_head(scratch, at, kind, which, 0, size);
   return any_offset(scratch, at + sizeof(struct bpf_part) + size);
+}
+
+// The first bytes behind the first element of a struct iovec[].
+static __always_inline __u32 put_first_buffer(struct scratch* scratch, __u32 at, __u64 vector,
+                                              __u32 most) {
+  __u64 first[2];
+  if (bpf_probe_read_user(first, sizeof(first), (const void*)vector) != 0) return at;
+  return put_copy(scratch, at, PART_COPY, 0, first[1] < most ? first[1] : most, first[0]);
 }
 
 static __always_inline void identify(struct inode* inode, struct bpf_identity* identity) {

@@ -1,6 +1,7 @@
 // System calls, from start to end.
 #pragma once
 
+#include "traces/record/bpf_others_kernel.h"
 #include "traces/record/bpf_requests_kernel.h"
 #include "traces/record/bpf_small_kernel.h"
 #include "traces/record/bpf_threads_kernel.h"
@@ -300,8 +301,11 @@ int BPF_PROG(large_call) {
     at = put_copy(scratch, at, PART_RESULT, 0, result, argument(state, shape->buffer));
   }
   if (shape->vector) {
-    event->extra =
-        sum_of_buffers(argument(state, shape->vector), argument(state, shape->vector + 1));
+    const __u64 vector = argument(state, shape->vector);
+    event->extra = sum_of_buffers(vector, argument(state, shape->vector + 1));
+    if (shape->copy_size[0] && result > 0) {
+      at = put_first_buffer(scratch, at, vector, shape->copy_size[0]);
+    }
   }
   if ((flags & SHAPE_LISTS) && result > 0) event->extra = count_entries(argument(state, 2), result);
   if ((flags & (SHAPE_OPENS | SHAPE_DUPLICATES)) && result >= 0) {
@@ -326,16 +330,19 @@ int BPF_PROG(large_call) {
 
 struct {
   __uint(type, BPF_MAP_TYPE_PROG_ARRAY);
-  __uint(max_entries, 1);
+  __uint(max_entries, 2);
   __uint(key_size, sizeof(__u32));
   __array(values, int());
-} programs SEC(".maps") = {.values = {[0] = (void*)&large_call}};
+} programs SEC(".maps") = {.values = {[0] = (void*)&large_call, [1] = (void*)&others_changed}};
 
 SEC("tp_btf/sys_exit")
 int BPF_PROG(call_ends, struct pt_regs* regs, long result) {
   struct task_struct* task = bpf_get_current_task_btf();
   struct bpf_thread* state = find_thread(task->pid);
-  if (!state) return 0;
+  if (!state) {
+    if (is_others_change(task, CALL_NUMBER(regs), result)) bpf_tail_call(ctx, &programs, 1);
+    return 0;
+  }
   const __u32 number = state->number;
   state->in_call = 0;
   if (number >= SHAPES || !recording) return 0;
@@ -353,9 +360,11 @@ int BPF_PROG(call_ends, struct pt_regs* regs, long result) {
       !(argument(state, 4) & (kFixed | kFixedNoReplace))) {
     return 0;
   }
-  const __u8 descriptor = shape->file[0];
-  if (descriptor && state->file[0] != open_file(task, argument(state, descriptor))) {
-    state->flags |= EVENT_NO_POSITION;
+  for (__u32 i = 0; i < 2; ++i) {
+    const __u8 descriptor = shape->file[i];
+    if (descriptor && state->file[i] != open_file(task, argument(state, descriptor))) {
+      state->flags |= EVENT_REPLACED;
+    }
   }
   state->number = number;
   state->result = result;

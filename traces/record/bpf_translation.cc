@@ -114,7 +114,10 @@ void BpfTranslation::take_call(bool ended) {
   if (call_.call == Call::open && event_.real(0).there && !complete_path(call_)) {
     return builder_.lost("opens whose directory was in a lost event");
   }
-  if (call_.call != Call::close) mark_others(call_);
+  if (call_.call != Call::close) {
+    mark_others(call_);
+    count_replaced(call_);
+  }
   resolver_.returned(call_);
 }
 
@@ -164,6 +167,13 @@ void BpfTranslation::mark_others(SystemCall& call) const {
   };
   if ((head.flags & EVENT_NO_FILE) != 0) mark(head.file[0]);
   if ((head.flags & EVENT_NO_FILE_2) != 0) mark(head.file[1]);
+}
+
+// Which of two files the call used is known unless the other thread was fast.
+void BpfTranslation::count_replaced(const SystemCall& call) {
+  const bool is_other = call.fd_path == kNoFilePath && call.fd2_path == kNoFilePath;
+  if ((event_.head().flags & EVENT_REPLACED) == 0 || is_other) return;
+  builder_.approximated("calls whose descriptor another thread replaced meanwhile");
 }
 
 void BpfTranslation::take_exec() {

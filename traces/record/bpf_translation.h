@@ -83,6 +83,7 @@ class BpfTranslation {
   void take_file();
   // Marks the descriptors of `call` that are not those of files.
   void mark_others(SystemCall& call) const;
+  void count_replaced(const SystemCall& call);
   std::string mapped_path(const SeenStat& stat);
 
   TraceBuilder& builder_;

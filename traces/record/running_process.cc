@@ -77,9 +77,20 @@ std::string foreign_root(std::uint32_t process) {
   return is_below ? std::string() : root;
 }
 
+// Replaces the kernel's " (deleted)" after a name, unless a file of that name exists.
+void mark_removed(std::string& name, const std::string& link) {
+  constexpr std::string_view kDeleted = " (deleted)";
+  struct stat file{}, named{};
+  if (!name.ends_with(kDeleted) || stat(link.c_str(), &file) != 0) return;
+  const bool is_name = lstat(name.c_str(), &named) == 0 && named.st_dev == file.st_dev &&
+                       named.st_ino == file.st_ino;
+  if (!is_name) name.replace(name.size() - kDeleted.size(), kDeleted.size(), 1, kRemovedMark);
+}
+
 // The target of a link in /proc, relative to our root or to the foreign root of the process.
 std::string name_at(const std::string& link, const std::string& foreign_root) {
   std::string name = link_at(link);
+  mark_removed(name, link);
   cut_root(name, foreign_root);
   return name;
 }

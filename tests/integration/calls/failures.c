@@ -1,6 +1,7 @@
 // Calls that fail: a replay must fail in the same way.
 #include <linux/openat2.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 
 #include "check.h"
 
@@ -64,5 +65,11 @@ int main(int argc, char** argv) {
   memset(name, 'n', sizeof name);
   name[256] = '\0';
   MUST_FAIL(open(name, O_WRONLY | O_CREAT, 0644), ENAMETOOLONG);
+
+  MUST_FAIL(mkdir("missing/.", 0755), ENOENT);
+  // Flags that exclude each other: RWF_APPEND and RWF_NOAPPEND.
+  const int writable = open_file("file", O_WRONLY);
+  const struct iovec part = {text, sizeof text};
+  CHECK(pwritev2(writable, &part, 1, 0, 0x10 | 0x20) == -1);
   return 0;
 }

@@ -72,5 +72,18 @@ int main(int argc, char** argv) {
   MUST(rename("written", "written and renamed"));
   CHECK(send(ends[0], "done", 4, 0) == 4);
   expect_end(child);
+
+  // One is only in a message, without a name or a descriptor, when it is received.
+  const int unnamed = open_file("unnamed", O_RDWR | O_CREAT | O_EXCL);
+  write_some(unnamed, 0, 10);
+  const int other = open_file("read", O_RDONLY);
+  send_two(ends[0], unnamed, other);
+  MUST(unlink("unnamed"));
+  MUST(close(unnamed));
+  MUST(close(other));
+  int fds[2];
+  receive_two(ends[1], fds);
+  write_some(fds[0], 10, 20);
+  CHECK(size_of(fds[0]) == 30);
   return 0;
 }

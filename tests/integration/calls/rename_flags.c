@@ -38,5 +38,10 @@ int main(int argc, char** argv) {
   MUST(link("fresh", "fresh too"));
   MUST(rename("fresh", "fresh too"));
   CHECK(stat("fresh", &info) == 0 && info.st_nlink == 2);
+  // A device stays at the old name.
+  make_file("covered", 10);
+  if (renameat2(AT_FDCWD, "covered", AT_FDCWD, "uncovered", RENAME_WHITEOUT) == 0) {
+    CHECK(lstat("covered", &info) == 0 && S_ISCHR(info.st_mode));
+  }
   return 0;
 }

@@ -31,6 +31,13 @@ int main(int argc, char** argv) {
   CHECK(sendfile(pipes[1], source, NULL, 4000) == 1000);
   CHECK(read(pipes[0], text, sizeof text) == 1000);
 
+  // A full socket takes only a part.
+  MUST(fcntl(ends[0], F_SETFL, O_NONBLOCK));
+  MUST(ftruncate(copy, 4 << 20));
+  from = 0;
+  const ssize_t part = sendfile(ends[0], copy, &from, 4 << 20);
+  CHECK(part > 0 && part < 4 << 20);
+
   MUST_FAIL(sendfile(copy, ends[0], NULL, 10), EINVAL);
   MUST_FAIL(sendfile(source, copy, NULL, 10), EBADF);
   return 0;
