@@ -44,6 +44,7 @@ constexpr std::uint64_t kMostMemory = 1'000'000'000'000;
 struct RecordArguments {
   std::vector<std::string> command;
   std::string output, backend = "auto", under, duration, grace = "10s", memory = "1GB";
+  std::string check = "tree";
   std::uint32_t process = 0;
   bool exit_code = false, no_faults = false, all_processors = false;
   bool no_check = false, strict = false;
@@ -70,6 +71,8 @@ RecordRequest make_request(const RecordArguments& arguments) {
   request.command = arguments.command;
   request.process = arguments.process;
   request.faults = !arguments.no_faults;
+  request.others = !arguments.no_check;
+  request.content = checks_content(arguments.check);
   request.one_processor = !arguments.all_processors;
   constexpr double kSecond = 1e9;
   request.grace_seconds =
@@ -152,6 +155,13 @@ bool shares_standard_error(const RecordArguments& arguments) {
   });
 }
 
+// Whether there is a program to start, as far as its file shows.
+bool can_start(const RecordArguments& arguments) {
+  if (arguments.command.empty()) return false;
+  const std::string& name = arguments.command.front();
+  return name.contains('/') ? access(name.c_str(), X_OK) == 0 : find_program(name).has_value();
+}
+
 // filereel's exit code after the program's end.
 int exit_code_for(const RecordArguments& arguments, const RecordOutcome& outcome, bool interrupted,
                   const Session& session) {
@@ -200,7 +210,8 @@ bool agrees_with_reality(const RecordArguments& arguments, const RecordRequest& 
                      .below = request.under.empty() ? "" : request.under.substr(1),
                      .origin_ns = outcome.origin_ns,
                      .ended_ns = outcome.ended_ns,
-                     .seconds = std::max(kLeast, kShare * recorded_s)})
+                     .seconds = std::max(kLeast, kShare * recorded_s),
+                     .others = std::move(outcome.others)})
              .differing == 0;
 }
 
@@ -228,6 +239,7 @@ void record(const RecordArguments& arguments, Session& session) {
   request.blocked = signals.blocked_before();
   ReelOutput output(arguments.output.empty() ? default_output(request) : arguments.output,
                     {.compression = kCompression, .time_unit_ns = choice.backend->time_unit_ns});
+  if (request.content) output.sample_content();
   const std::unique_ptr<Recorder> recorder = choice.backend->make();
   RecordOutcome outcome;
   bool started = false;
@@ -241,9 +253,14 @@ void record(const RecordArguments& arguments, Session& session) {
     ProgressLine line(session,
                       shares_standard_error(arguments) ? std::function<std::string()>() : describe);
     RecordingEnd end(signals.token());
+    const std::string notice = "recording " + choice.description;
+    // A program often shares filereel's standard error. If that is a file, the notice must be in it
+    // before its size is taken.
+    const bool is_early = can_start(arguments);
+    if (is_early) line.notice(notice);
     request.started = [&] {
       started = true;
-      line.notice("recording " + choice.description);
+      if (!is_early) line.notice(notice);
       if (duration_ns) end.count_down(*duration_ns);
     };
     outcome = recorder->record(request, output.builder(), end.token());
@@ -281,8 +298,15 @@ void add_record_command(CLI::App& app, Session& session) {
   command->add_flag("--exit-code", arguments->exit_code, "Exit with the exit code of the program");
   command->add_flag("--no-faults", arguments->no_faults,
                     "Do not record page faults of memory-mapped files");
-  command->add_flag("--no-check", arguments->no_check,
-                    "Do not compare the recording with the real files");
+  CLI::Option* check =
+      command
+          ->add_option("--check", arguments->check,
+                       "Compare the recording with the real files: tree, or content too")
+          ->capture_default_str();
+  command
+      ->add_flag("--no-check", arguments->no_check,
+                 "Do not compare the recording with the real files")
+      ->excludes(check);
   command->add_flag("--strict", arguments->strict,
                     "Exit with 1 if the recording differs from the real files");
   command->add_flag("--all-processors", arguments->all_processors,

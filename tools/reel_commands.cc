@@ -27,7 +27,7 @@ namespace filereel {
 namespace {
 
 struct ImportArguments {
-  std::string input, output, format = "auto", cwd = "/", initial, at, compared;
+  std::string input, output, format = "auto", cwd = "/", initial, at, compared, check = "tree";
 };
 
 // The tree that the trace is compared with: the files of the trace themselves if they are in this
@@ -67,6 +67,7 @@ void import_trace(const ImportArguments& arguments, Session& session) {
   if (interrupted()) return;  // before the format was recognised
   const Importer& importer = find_importer(arguments.format, input);
   ReelOutput output(arguments.output, {.time_unit_ns = importer.time_unit_ns});
+  if (checks_content(arguments.check)) output.sample_content();
   if (initial) {
     TraceBuilder& builder = output.builder();
     const bool absolute = arguments.at.starts_with('/') || arguments.at.empty();
@@ -155,9 +156,13 @@ void add_import_command(CLI::App& app, Session& session) {
                                              "File set that existed before (see filereel capture)");
   command->add_option("--at", arguments->at, "Directory of that file set (default: the root)")
       ->needs(initial);
-  command->add_option("--compare-with", arguments->compared,
-                      "Compare what the trace leaves behind with the tree in this directory; exit "
-                      "with 1 if they differ");
+  CLI::Option* compared =
+      command->add_option("--compare-with", arguments->compared,
+                          "Compare what the trace leaves behind with the tree in this directory; "
+                          "exit with 1 if they differ");
+  command->add_option("--check", arguments->check, "What to compare: tree, or content too")
+      ->capture_default_str()
+      ->needs(compared);
   command->footer("Formats:" + formats(importers()) +
                   "\n\nExamples:\n  strace -f --seccomp-bpf -ttt -T -y -s 256 -o app.strace \\\n"
                   "         -e trace=%file,%desc,%process,%memory,umask app\n"

@@ -1,9 +1,14 @@
 #include "tools/reel_output.h"
 
+#include <algorithm>
+#include <array>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "filesets/system/error.h"
+#include "filesets/system/nearest.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
 #include "tools/table.h"
@@ -24,6 +29,7 @@ ReelOutput::ReelOutput(const std::string& path, const ReelWriterOptions& options
 void ReelOutput::add(const RecordedOperation& operation) {
   writer_.add(operation);
   last_.add(operation);
+  if (samples_) samples_->add(operation);
   count_.fetch_add(1, std::memory_order_relaxed);
   const Operation& op = operation.operation;
   if (operation_info(op.kind).moves_data && op.expected > 0) {
@@ -34,7 +40,11 @@ void ReelOutput::add(const RecordedOperation& operation) {
 const RecordingCheck& ReelOutput::check(const CheckRequest& request) {
   const RecordingCheck& made = builder_.info().check;
   if (made.why_not.empty()) {
-    const CheckOutcome outcome = check_recording(builder_.model(), tables_, last_, request);
+    const CheckOutcome outcome = check_recording({.model = builder_.model(),
+                                                  .tables = tables_,
+                                                  .last = last_,
+                                                  .content = samples_ ? &*samples_ : nullptr},
+                                                 request);
     builder_.checked(outcome.check);
     for (const TreeModel::ExistingFile& one : outcome.existing) {
       builder_.model().learn_existing(one);
@@ -64,6 +74,15 @@ void ReelOutput::finish_quietly(bool timed, const Session& session) {
   const TraceInfo info = complete(timed, session);
   session.notice(fmt::format("{}: {}", path_, describe_trace(info)));
   notice_of_losses(info, session);
+}
+
+bool checks_content(const std::string& what) {
+  constexpr std::array<std::string_view, 2> kKinds = {"tree", "content"};
+  if (std::ranges::find(kKinds, what) == kKinds.end()) {
+    throw Error(ErrorKind::usage,
+                fmt::format("--check {}: unknown{}", printable(what), use_one_of(what, kKinds)));
+  }
+  return what == "content";
 }
 
 std::string describe_trace(const TraceInfo& info) {

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <stop_token>
 #include <string>
 
@@ -41,8 +42,9 @@ class ReelOutput final : private OperationSink {
   std::uint64_t written() const { return count_; }
   std::uint64_t bytes() const { return bytes_; }  // read and written by operations
 
-  // Compares what was recorded with the real tree. `request.ended_ns`: as in CheckRequest. Call it
-  // after the last operation.
+  // Prepares a check of the content. Call it before the first operation.
+  void sample_content() { samples_.emplace(); }
+  // Compares what was recorded with the real tree. Call it after the last operation.
   const RecordingCheck& check(const CheckRequest& request);
 
   // Moves the file into place and prints a summary.
@@ -58,9 +60,13 @@ class ReelOutput final : private OperationSink {
   TraceTables tables_;
   ReelWriter writer_;
   LastOperations last_;
+  std::optional<ContentSamples> samples_;
   std::atomic<std::uint64_t> count_ = 0, bytes_ = 0;
   TraceBuilder builder_;
 };
+
+// Values of the option --check; true: content, too. Throws Error(usage).
+bool checks_content(const std::string& what);
 
 // "1234 operations by 3 threads on 210 files, 5.6 MB read, 1.2 MB written, 12.3 s".
 std::string describe_trace(const TraceInfo& info);

@@ -172,7 +172,10 @@ Json to_json(const RecordingCheck& check) {
           {"unchecked", check.unchecked},
           {"differing", check.differing},
           {"changed_later", check.changed_later},
-          {"differences", check.differences}};
+          {"by_others", check.by_others},
+          {"writes", check.writes},
+          {"differences", check.differences},
+          {"others", check.others}};
 }
 
 Json to_json(const ReelReader& reader, const ReelSummary& summary) {

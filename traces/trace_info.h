@@ -32,13 +32,16 @@ struct TraceTables {
 struct RecordingCheck {
   static constexpr std::size_t kMostTexts = 10;
 
-  bool done = false;                     // false: not compared
-  std::string why_not;                   // the reason, if there is one
-  std::uint64_t names = 0;               // compared
-  std::uint64_t unchecked = 0;           // not compared: no time, or no permission
-  std::uint64_t differing = 0;           // names that differ
-  std::uint64_t changed_later = 0;       // names that differ, but changed after the recording
+  bool done = false;                // false: not compared
+  std::string why_not;              // the reason, if there is one
+  std::uint64_t names = 0;          // compared
+  std::uint64_t unchecked = 0;      // not compared: no time, or no permission
+  std::uint64_t differing = 0;      // names that differ
+  std::uint64_t changed_later = 0;  // names that differ, but changed after the recording
+  std::uint64_t by_others = 0;      // names that differ, which another process was seen to change
+  std::uint64_t writes = 0;         // whose first bytes were compared
   std::vector<std::string> differences;  // the first ones: path, and what differs
+  std::vector<std::string> others;       // the same of `by_others`, with the process
 
   bool operator==(const RecordingCheck&) const = default;
 };

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import unittest
 
-from support import IntegrationTest, have, main, no_bpf, remove_tree
+from support import FILEREEL, IntegrationTest, have, main, no_bpf, remove_tree
 
 # What is recorded: one call of each kind, all in a directory that it makes.
 PROGRAM = """
@@ -82,6 +82,22 @@ ERRORS = {
 }
 
 
+# Errors that leave the tree as it is: only the content differs.
+CONTENT_ERRORS = {
+    "a lost write that another one hides": (r'.*pwrite64\(\d+<[^>]*written>, "b.*\n', ""),
+    "another offset within the file": (r'("c{8,}.*?, 100, )1000\)', r"\g<1>3000)"),
+    "an exchange of two writes": (r"(.*pwrite64.*\"a{8,}.*\n)(.*pwrite64.*\"b{8,}.*\n)", r"\2\1"),
+    "other data": (r'"c{8,}"', '"' + "d" * 64 + '"'),
+}
+CONTENT_PROGRAM = """
+import os
+one = os.open("written", os.O_RDWR | os.O_CREAT | os.O_EXCL)
+os.write(one, b"-" * 8000)
+os.pwrite(one, b"a" * 100, 500); os.pwrite(one, b"b" * 100, 500); os.pwrite(one, b"c" * 100, 1000)
+os.pwritev(one, [b"v" * 10, b"w" * 90], 5000)
+"""
+
+
 @unittest.skipUnless(have("strace"), "needs strace")
 class PlantedErrors(IntegrationTest):
     def setUp(self):
@@ -90,12 +106,31 @@ class PlantedErrors(IntegrationTest):
         subprocess.run(["strace", "-f", "-ttt", "-T", "-y", "-s", "64", "-o", self.text,
                         sys.executable, "-S", "-c", PROGRAM], cwd=self.scratch, check=True)
 
-    def compare(self, text, cwd=None, tree=None):
+    def test_errors_that_show_in_the_content_only(self):
+        text = self.scratch / "c.strace"
+        (self.scratch / "w").mkdir(exist_ok=True)
+        subprocess.run(["strace", "-y", "-s", "64", "-o", text, sys.executable, "-S", "-c", CONTENT_PROGRAM],
+                       cwd=self.scratch / "w", check=True)
+        text, place = text.read_text(), self.scratch / "w"
+        content = ["--check", "content"]
+        self.assertEqual(self.compare(text, place, place, content)[0], 0)
+        check = json.loads(self.filereel("show", "b.reel", "--json").out)["check"]
+        self.assertEqual(check["writes"], 4)
+        for error, (line, instead) in CONTENT_ERRORS.items():
+            with self.subTest(error):
+                altered = re.sub(line, instead, text, count=1)
+                self.assertNotEqual(altered, text, "the error was not planted")
+                self.assertEqual(self.compare(altered, place, place)[0], 0)
+                found, said = self.compare(altered, place, place, content)
+                self.assertEqual(found, 1, said)
+                self.assertRegex(said, r"/written has other content at byte \d+ than the recording wrote")
+
+    def compare(self, text, cwd=None, tree=None, options=()):
         """The differences that an import of the text finds."""
         altered = self.scratch / "b.strace"
         altered.write_text(text)
         done = self.filereel("import", altered, "-o", "b.reel", "--cwd", cwd or self.scratch,
-                             "--compare-with", tree or self.scratch / "w", status=None)
+                             "--compare-with", tree or self.scratch / "w", *options, status=None)
         found = re.search(r"differs from reality in (\d+) file", done.err)
         self.assertEqual(done.code, 1 if found else 0, done)
         return int(found[1]) if found else 0, done.err
@@ -148,6 +183,29 @@ class Recorded:
         self.assertTrue(check["done"])
         self.assertGreater(check["names"], 20)
         self.assertEqual(check["differing"], 0)
+
+    def test_the_content_of_what_was_written(self):
+        done = self.record("--strict", "--check", "content", "--", sys.executable, "-S", "-c",
+                           CONTENT_PROGRAM)
+        self.assertNotIn("reality", done.err)
+        check = json.loads(self.filereel("show", "a.reel", "--json").out)["check"]
+        self.assertEqual(check["writes"], 4)
+
+    def test_messages_in_a_file_that_the_program_looks_at(self):
+        with open(self.scratch / "messages", "wb") as messages:
+            done = subprocess.run([FILEREEL, "record", "--backend", self.BACKEND, "-o", "a.reel", "--strict",
+                                   "--", sys.executable, "-S", "-c", "import os; os.fstat(2)"],
+                                  cwd=self.scratch, stderr=messages, check=False)
+        said = (self.scratch / "messages").read_text()
+        self.assertEqual(done.returncode, 0, said)
+        self.assertIn("recording with", said)
+
+    def test_a_change_of_content_that_keeps_the_size(self):
+        (self.scratch / "full").write_bytes(b"f" * 100_000)
+        self.record("--strict", "--under", self.scratch, "--", "fallocate", "-p", "-o", "4096", "-l",
+                    "8192", "full")
+        reel = json.loads(self.filereel("show", "a.reel", "--json").out)
+        self.assertEqual(reel["initial"]["bytes"], 100_000)
 
     def test_without_the_check(self):
         self.record("--no-check", "--", "touch", "f")
@@ -229,6 +287,42 @@ class Sparse:
 @unittest.skipIf(no_bpf(), no_bpf())
 class RecordedByBpf(Recorded, IntegrationTest):
     BACKEND = "bpf"
+
+    def test_what_other_processes_change_meanwhile_is_told_apart(self):
+        (self.scratch / "looked at").write_text("12345")
+        marker = self.scratch.parent / f"{self.scratch.name}-marker"
+        self.addCleanup(marker.unlink)
+        wait = "until [ -e {} ]; do sleep 0.02; done"
+        others = "; ".join([wait.format("own/begun"), "echo more >>'looked at'", "mv made moved", "mkdir other",
+                            "ln -s made linked", "rm removed", "chmod 600 'also made'", f": >'{marker}'"])
+        changing = subprocess.Popen(["sh", "-c", others], cwd=self.scratch)
+        self.addCleanup(changing.wait)
+        # Times of files are up to 10 ms older than their creation.
+        program = "; ".join(["sleep 0.1", "for f in made removed 'also made'; do echo 1 >$f; done", "stat 'looked at' >/dev/null",
+                             "mkdir own", ": >own/begun", wait.format(f"'{marker}'")])
+        done = self.record("--strict", "--", "sh", "-c", program.replace(">$f", '>"$f"'))
+        self.assertNotIn("differs", done.err)
+        check = json.loads(self.filereel("show", "a.reel", "--json").out)["check"]
+        self.assertEqual(check["differing"], 0)
+        said = "\n".join(check["others"])
+        for name, program in (("looked at", "sh"), ("made", "mv"), ("moved", "mv"), ("other", "mkdir"),
+                              ("linked", "ln"), ("removed", "rm"), ("also made", "chmod")):
+            self.assertRegex(said, rf"/{name} .*; changed by {program} \(process \d+\) at \d")
+        self.assertEqual(check["by_others"], 7)
+
+    def test_an_error_of_the_recording_is_not_blamed_on_others(self):
+        # A call that filereel does not follow.
+        script = ("import ctypes, os, time; open('here', 'w').close(); "
+                  "fd = ctypes.CDLL(None).syscall(428, -100, b'.', 1); "
+                  "os.close(os.open('lost', os.O_CREAT | os.O_WRONLY, dir_fd=fd)); "
+                  "[time.sleep(0.02) for i in range(1000) if not os.path.exists('d/lost')]")
+        waiting = "until [ -e lost ]; do sleep 0.02; done; mkdir d; : >other; : >d/lost"
+        changing = subprocess.Popen(["sh", "-c", waiting], cwd=self.scratch)
+        self.addCleanup(changing.wait)
+        done = self.record("--strict", "--", sys.executable, "-S", "-c", script, status=1)
+        self.assertIn("differs from reality in 1 file:", done.err)
+        self.assertIn("/lost exists; the recording does not know it", done.err)
+        self.assertRegex(done.err, "/other exists; the recording does not know it; changed by sh ")
 
 
 @unittest.skipUnless(have("strace"), "needs strace")

@@ -49,7 +49,7 @@ std::optional<SystemCall> read_call(const BpfEvent& event, bool ended = true) {
 
 bpf_shape shape_of(long number) {
   std::vector<bpf_shape> shapes(SHAPES);
-  set_shapes(std::span<bpf_shape, SHAPES>(shapes.data(), SHAPES));
+  set_shapes(std::span<bpf_shape, SHAPES>(shapes.data(), SHAPES), false);
   return shapes[static_cast<std::size_t>(number)];
 }
 
@@ -188,16 +188,16 @@ TEST_CASE("no shape exceeds the kernel program's limits") {
 
 TEST_CASE("shapes give the positions of arguments") {
   const bpf_shape openat = shape_of(SYS_openat);
-  CHECK(openat.flags == (SHAPE_OPENS | SHAPE_CREATES));
+  CHECK(openat.flags == (SHAPE_OPENS | SHAPE_CREATES | SHAPE_CHANGES));
   CHECK(openat.dir[0] == 1);
   CHECK(openat.string[0] == 2);
   CHECK(openat.open_flags == 3);
   const bpf_shape rename = shape_of(SYS_renameat2);
-  CHECK(rename.flags == SHAPE_NAMES);
+  CHECK(rename.flags == (SHAPE_NAMES | SHAPE_CHANGES));
   CHECK(rename.dir[1] == 3);
   CHECK(rename.string[1] == 4);
   const bpf_shape copy = shape_of(SYS_copy_file_range);
-  CHECK(copy.flags == SHAPE_FILES_ONLY);
+  CHECK(copy.flags == (SHAPE_FILES_ONLY | SHAPE_CHANGES));
   CHECK(copy.copy[0] == 2);
   CHECK(copy.copy[1] == 4);
   const bpf_shape sendfile = shape_of(SYS_sendfile);

@@ -152,7 +152,10 @@ inline void fill_sample(SampleTrace& sample, std::size_t operations,
                        .unchecked = 3,
                        .differing = 1,
                        .changed_later = 2,
-                       .differences = {"/a/b is missing"}};
+                       .by_others = 1,
+                       .writes = 7,
+                       .differences = {"/a/b is missing"},
+                       .others = {"/c exists"}};
   sample.info.lost = {{"lost events", 3}};
   sample.info.approximated = {{"names that were too long", 1}, {"offsets", 12'345'678'901}};
 

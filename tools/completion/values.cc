@@ -99,6 +99,7 @@ constexpr ValueRule kRules[] = {
      "FILE", files},
     {"--reference", "NAME", files},
     {"--backend", "BACKEND", words, "auto bpf strace"},
+    {"--check", "WHAT", words, "tree content"},
     {"--copy-method", "METHOD", words, "readwrite copy_file_range reflink sendfile"},
     {"--cwd --at --under --compare-with DIR", "DIR", directories},
     {"--destroy", "DEVICE", files, {}, block_devices},

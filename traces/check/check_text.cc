@@ -16,14 +16,20 @@ std::string headline(const RecordingCheck& check) {
                      check.differing == 1 ? "file" : "files", check.differences.empty() ? "" : ":");
 }
 
-std::vector<std::string> difference_lines(const RecordingCheck& check) {
+// Of `count` names, some are described.
+std::vector<std::string> difference_lines(std::uint64_t count,
+                                          const std::vector<std::string>& described) {
   std::vector<std::string> lines;
-  for (const std::string& text : check.differences) lines.push_back(printable(text));
-  const std::uint64_t more = check.differing - std::min(check.differing, lines.size());
+  for (const std::string& text : described) lines.push_back(printable_line(text));
+  const std::uint64_t more = count - std::min<std::uint64_t>(count, lines.size());
   if (more > 0 && !lines.empty()) {
     lines.push_back(fmt::format("and {} more", more));
   }
   return lines;
+}
+
+void add_indented(std::vector<std::string>& lines, const std::vector<std::string>& more) {
+  for (const std::string& line : more) lines.push_back("  " + line);
 }
 
 }  // namespace
@@ -35,7 +41,14 @@ std::vector<std::string> describe_check(const RecordingCheck& check) {
   }
   if (check.differing > 0) {
     lines.push_back(headline(check));
-    for (const std::string& line : difference_lines(check)) lines.push_back("  " + line);
+    add_indented(lines, difference_lines(check.differing, check.differences));
+  }
+  if (check.by_others > 0) {
+    lines.push_back(fmt::format(
+        "changed by others during the recording, so not compared with "
+        "reality: {} {}{}",
+        check.by_others, check.by_others == 1 ? "file" : "files", check.others.empty() ? "" : ":"));
+    add_indented(lines, difference_lines(check.by_others, check.others));
   }
   if (check.changed_later > 0) {
     lines.push_back(fmt::format("changed after the recording, so not compared with reality: {} {}",
@@ -50,7 +63,8 @@ std::vector<std::string> describe_check(const RecordingCheck& check) {
 
 std::string describe_differences(const RecordingCheck& check) {
   if (check.differing == 0) return {};
-  return fmt::format("{} {}", headline(check), fmt::join(difference_lines(check), "; "));
+  return fmt::format("{} {}", headline(check),
+                     fmt::join(difference_lines(check.differing, check.differences), "; "));
 }
 
 }  // namespace filereel

@@ -27,11 +27,6 @@ bool reports_holes(const Descriptor& file, bool& makes_pages) {
   return makes_pages || type == EXT4_SUPER_MAGIC || type == kXfsMagic || type == BTRFS_SUPER_MAGIC;
 }
 
-// Only of this user's files: otherwise reading would change the time of access.
-Descriptor open_file(int directory, const std::string& name) {
-  return Descriptor(openat(directory, name.c_str(), O_RDONLY | O_NONBLOCK | O_NOATIME | O_CLOEXEC));
-}
-
 std::string missing_data(const Descriptor& file, const DataRanges& written) {
   for (const DataRanges::Piece& piece : written.pieces()) {
     if (!piece.own) continue;  // zeros, or a copy of a hole
@@ -66,6 +61,10 @@ std::string unknown_data(const Descriptor& file, const DataRanges& written) {
 
 }  // namespace
 
+Descriptor open_for_check(int directory, const std::string& name) {
+  return Descriptor(openat(directory, name.c_str(), O_RDONLY | O_NONBLOCK | O_NOATIME | O_CLOEXEC));
+}
+
 bool has_holes(const struct stat& status) {
   constexpr off_t kBlocks = 512;  // unit of st_blocks
   return status.st_blocks * kBlocks < status.st_size;
@@ -79,7 +78,7 @@ std::string hole_difference(const HoleQuestion& question) {
   const bool expects_holes =
       question.made && written.last_gap_end(0, static_cast<std::uint64_t>(real.st_size)) != 0;
   if (!is_sparse && !expects_holes) return {};
-  const Descriptor file = open_file(question.directory, question.name);
+  const Descriptor file = open_for_check(question.directory, question.name);
   bool makes_pages = false;  // reading a mapped hole fills it
   if (!file || !reports_holes(file, makes_pages)) return {};
   std::string found = missing_data(file, written);
@@ -89,7 +88,7 @@ std::string hole_difference(const HoleQuestion& question) {
 
 std::vector<Hole> find_holes(int directory, const std::string& name) {
   constexpr std::size_t kMost = 4096;
-  const Descriptor file = open_file(directory, name);
+  const Descriptor file = open_for_check(directory, name);
   bool makes_pages = false;
   std::vector<Hole> holes;
   if (!file || !reports_holes(file, makes_pages)) return holes;

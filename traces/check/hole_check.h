@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "filesets/entry.h"
+#include "filesets/system/descriptor.h"
 #include "traces/model/data_ranges.h"
 
 namespace filereel {
@@ -18,6 +19,10 @@ struct HoleQuestion {
   bool made;                  // the trace created the file: its ranges are complete
   const DataRanges& written;  // what the trace wrote
 };
+
+// A regular file in the directory; only this user's, because reading others would change their time
+// of access.
+Descriptor open_for_check(int directory, const std::string& name);
 
 // What differs, for a message; empty: nothing, or the file system does not report holes exactly
 // (only those of ext4, xfs, btrfs and tmpfs are used). Files without holes are not opened.

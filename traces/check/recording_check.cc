@@ -20,6 +20,7 @@
 #include "filesets/scan/open_beneath.h"
 #include "filesets/system/directory_names.h"
 #include "filesets/system/printable.h"
+#include "traces/check/content_check.h"
 #include "traces/check/hole_check.h"
 
 namespace filereel {
@@ -61,9 +62,7 @@ std::string_view name_of(FileKind kind) {
 
 class Check {
  public:
-  Check(const TreeModel& model, TraceTables& tables, const LastOperations& last,
-        const CheckRequest& request)
-      : model_(model), tables_(tables), last_(last), request_(request) {
+  Check(const CheckedTrace& trace, const CheckRequest& request) : trace_(trace), request_(request) {
     if (request.seconds) {
       deadline_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                      std::chrono::duration<double>(*request.seconds));
@@ -77,6 +76,14 @@ class Check {
   struct Here {
     const ExpectedDirectory& directory;
     const Descriptor& opened;  // with O_PATH
+  };
+  // A name that differs.
+  struct Finding {
+    std::string_view name;
+    FileId file = kNoFileId;
+    const struct stat* real = nullptr;  // null: it does not exist
+    std::uint64_t changed_ns = 0;       // when the name or the file was last changed
+    std::string what = {};
   };
   struct Inode {
     dev_t device;
@@ -99,13 +106,11 @@ class Check {
   void look_for_unknown(const Here& here, const std::vector<ExpectedName>& expected);
   bool appeared(const Here& here, const std::string& name) const;
   std::uint64_t changed_ns(const Here& here) const;
-  void report(const std::string& path, FileId file, std::uint64_t changed_ns,
-              const std::string& what);
+  void report(const Here& here, const Finding& finding);
+  bool is_by_others(const Here& here, const Finding& finding);
   PathId path_id(std::string_view path) const;
 
-  const TreeModel& model_;
-  TraceTables& tables_;
-  const LastOperations& last_;
+  const CheckedTrace& trace_;
   const CheckRequest& request_;
   std::optional<Clock::time_point> deadline_;
   std::unordered_map<FileId, Inode> inodes_;  // of files with several names
@@ -131,9 +136,16 @@ std::string joined(const std::string& directory, std::string_view name) {
   return directory.empty() ? std::string(name) : fmt::format("{}/{}", directory, name);
 }
 
+// The path for a message. A long one loses its middle.
+std::string shown_path(std::string_view path) {
+  constexpr std::size_t kEnd = 50;
+  if (path.size() <= 2 * kEnd) return fmt::format("/{}", path);
+  return fmt::format("/{}...{}", path.substr(0, kEnd), path.substr(path.size() - kEnd));
+}
+
 CheckOutcome Check::run() {
   result_.done = true;
-  std::vector<ExpectedDirectory> directories = model_.expected_directories();
+  std::vector<ExpectedDirectory> directories = trace_.model.expected_directories();
   std::ranges::stable_partition(
       directories, [](const ExpectedDirectory& one) { return one.complete || one.changed; });
   for (const ExpectedDirectory& one : directories) {
@@ -164,8 +176,14 @@ void Check::check_directory(const ExpectedDirectory& directory) {
   }
   if (!holds_files(opened)) return;
   const Here here{directory, opened};
-  const std::vector<ExpectedName> names = model_.expected_names(directory.node);
-  for (const ExpectedName& one : names) check_name(here, one);
+  const std::vector<ExpectedName> names = trace_.model.expected_names(directory.node);
+  for (const ExpectedName& one : names) {
+    if (is_late()) {
+      ++result_.unchecked;
+    } else {
+      check_name(here, one);
+    }
+  }
   if (directory.complete || directory.changed) look_for_unknown(here, names);
 }
 
@@ -183,19 +201,26 @@ void Check::check_name(const Here& here, const ExpectedName& expected) {
   }
   ++result_.names;
   if (!expected.present) return check_absent(here, expected, is_there ? &real : nullptr);
-  const std::string path = joined(here.directory.path, expected.name);
-  if (!is_there) return report(path, expected.file, changed_ns(here), "is missing");
-  const std::string found = difference(here, expected, real);
-  if (!found.empty()) return report(path, expected.file, ns_of(real.st_ctim), found);
-  learn(here, expected, real);
+  Finding finding{.name = expected.name, .file = expected.file};
+  if (!is_there) {
+    finding.changed_ns = changed_ns(here);
+    finding.what = "is missing";
+    return report(here, finding);
+  }
+  finding.what = difference(here, expected, real);
+  if (finding.what.empty()) return learn(here, expected, real);
+  finding.real = &real;
+  finding.changed_ns = ns_of(real.st_ctim);
+  report(here, finding);
 }
 
 void Check::check_absent(const Here& here, const ExpectedName& expected, const struct stat* real) {
   if (!real) return;
-  report(joined(here.directory.path, expected.name), kNoFileId,
-         std::max(changed_ns(here), ns_of(real->st_ctim)),
-         expected.changed ? "exists; the recording has removed it"
-                          : "exists; the recording found it missing");
+  report(here, {.name = expected.name,
+                .real = real,
+                .changed_ns = std::max(changed_ns(here), ns_of(real->st_ctim)),
+                .what = expected.changed ? "exists; the recording has removed it"
+                                         : "exists; the recording found it missing"});
 }
 
 // Empty: none.
@@ -223,26 +248,52 @@ std::string Check::difference(const Here& here, const ExpectedName& expected,
 std::string Check::file_difference(const Here& here, const ExpectedName& expected,
                                    const struct stat& real) {
   const auto size = static_cast<std::uint64_t>(real.st_size);
-  if (expected.size && *expected.size != size) {
-    return fmt::format("has {} bytes, {} in the recording", size, *expected.size);
+  const auto differs = [&](const std::optional<std::uint64_t>& known) {
+    return known && *known != size;
+  };
+  std::optional<std::uint64_t> known = expected.size;
+  if (differs(expected.size_if_made) && appeared(here, std::string(expected.name))) {
+    known = expected.size_if_made;
+  }
+  if (differs(known)) return fmt::format("has {} bytes, {} in the recording", size, *known);
+  if (expected.least_size && size < *expected.least_size) {
+    return fmt::format("has {} bytes, at least {} in the recording", size, *expected.least_size);
   }
   if (std::string names = names_difference(expected, real); !names.empty()) return names;
   if (!expected.ranges) return {};
-  return hole_difference({.directory = here.opened.get(),
-                          .name = std::string(expected.name),
-                          .real = real,
-                          .made = expected.made,
-                          .written = *expected.ranges});
+  std::string holes = hole_difference({.directory = here.opened.get(),
+                                       .name = std::string(expected.name),
+                                       .real = real,
+                                       .made = expected.made,
+                                       .written = *expected.ranges});
+  const auto* samples = trace_.content ? trace_.content->of(expected.file) : nullptr;
+  if (!holes.empty() || !samples) return holes;
+  ContentDifference content =
+      content_difference(here.opened.get(), std::string(expected.name), *samples);
+  result_.writes += content.writes;
+  return content.text;
 }
 
-// Adds what the trace does not know of something that it has not changed.
+// Adds what the trace does not know of something that it has not changed. Of a changed file, a
+// larger size than the trace can have made is from before.
 void Check::learn(const Here& here, const ExpectedName& expected, const struct stat& real) {
   const FileKind kind = kind_of(real.st_mode);
   const bool is_changed = request_.origin_ns == 0 || ns_of(real.st_mtim) >= request_.origin_ns;
-  if (expected.made || is_changed || expected.file == kNoFileId) return;
+  if (expected.made || expected.file == kNoFileId) return;
   TreeModel::ExistingFile found;
   found.file = expected.file;
   const std::string name(expected.name);
+  if (is_changed) {
+    const auto size = static_cast<std::uint64_t>(real.st_size);
+    if (kind != FileKind::file || !expected.least_size || size <= *expected.least_size) return;
+    const bool is_by_others = ns_of(real.st_ctim) > request_.ended_ns ||
+                              request_.others.find(here.opened.get(), name, &real);
+    if (request_.origin_ns == 0 || is_by_others || appeared(here, name)) return;
+    found.mode = S_IFREG;
+    found.size = size;
+    existing_.push_back(std::move(found));
+    return;
+  }
   bool is_news = expected.kind == FileKind::unknown;
   found.mode = real.st_mode & S_IFMT;
   if (!expected.mode && ns_of(real.st_ctim) < request_.origin_ns) {
@@ -254,7 +305,7 @@ void Check::learn(const Here& here, const ExpectedName& expected, const struct s
     is_news = true;
   }
   if (kind == FileKind::symlink && expected.text == 0) {
-    found.text = tables_.texts.add(link_text(here, expected));
+    found.text = trace_.tables.texts.add(link_text(here, expected));
     is_news = true;
   }
   if (kind == FileKind::file && has_holes(real)) {
@@ -274,7 +325,7 @@ std::string Check::link_text(const Here& here, const ExpectedName& expected) con
 std::string Check::link_difference(const Here& here, const ExpectedName& expected) const {
   if (expected.text == 0) return {};
   const std::string real = link_text(here, expected);
-  const std::string& known = tables_.texts.text(expected.text);
+  const std::string& known = trace_.tables.texts.text(expected.text);
   if (real == known) return {};
   return fmt::format("leads to {}, to {} in the recording", printable(real), printable(known));
 }
@@ -304,12 +355,13 @@ void Check::look_for_unknown(const Here& here, const std::vector<ExpectedName>& 
   for (const std::string& name : *real) {
     if (known.contains(name) || name.starts_with(".filereel-")) continue;  // its own files
     if (!here.directory.complete && !appeared(here, name)) continue;
-    report(joined(here.directory.path, name), kNoFileId, changed_ns(here),
-           "exists; the recording does not know it");
+    report(here, {.name = name,
+                  .changed_ns = changed_ns(here),
+                  .what = "exists; the recording does not know it"});
   }
 }
 
-// Whether a name that the trace does not know was created while it was recorded.
+// Whether a file was created during the recording; false: unknown.
 bool Check::appeared(const Here& here, const std::string& name) const {
   struct statx status{};
   if (request_.origin_ns == 0 || request_.ended_ns == 0) return false;
@@ -327,21 +379,37 @@ std::uint64_t Check::changed_ns(const Here& here) const {
   return fstatat(here.opened.get(), "", &status, AT_EMPTY_PATH) == 0 ? ns_of(status.st_mtim) : 0;
 }
 
-void Check::report(const std::string& path, FileId file, std::uint64_t changed_ns,
-                   const std::string& what) {
-  if (request_.ended_ns != 0 && changed_ns > request_.ended_ns) {
+// Counts it and names the process if another one has changed the file meanwhile.
+bool Check::is_by_others(const Here& here, const Finding& finding) {
+  const OtherChange* other =
+      request_.others.find(here.opened.get(), std::string(finding.name), finding.real);
+  if (!other) return false;
+  ++result_.by_others;
+  if (result_.others.size() < RecordingCheck::kMostTexts) {
+    result_.others.push_back(fmt::format("{} {}; changed by {} (process {}) at {:.3f} s",
+                                         shown_path(joined(here.directory.path, finding.name)),
+                                         finding.what, other->program, other->process,
+                                         static_cast<double>(other->at_ns) * 1e-9));
+  }
+  return true;
+}
+
+void Check::report(const Here& here, const Finding& finding) {
+  if (request_.ended_ns != 0 && finding.changed_ns > request_.ended_ns) {
     ++result_.changed_later;
     return;
   }
+  if (is_by_others(here, finding)) return;
   ++result_.differing;
   if (result_.differences.size() == RecordingCheck::kMostTexts) return;
-  const LastOperations::Last last = last_.of(file, path_id(path));
-  std::string text = fmt::format("/{} {}{}", path, what, last_text(last));
+  const std::string path = joined(here.directory.path, finding.name);
+  const LastOperations::Last last = trace_.last.of(finding.file, path_id(path));
+  std::string text = fmt::format("{} {}{}", shown_path(path), finding.what, last_text(last));
   // A name is changed during its operation, a file until its end.
   if (request_.origin_ns != 0 && last.position != 0 &&
-      changed_ns > request_.origin_ns + last.end_ns + kTick) {
+      finding.changed_ns > request_.origin_ns + last.end_ns + kTick) {
     text += fmt::format("; changed after that, at {:.3f} s",
-                        static_cast<double>(changed_ns - request_.origin_ns) * 1e-9);
+                        static_cast<double>(finding.changed_ns - request_.origin_ns) * 1e-9);
   }
   result_.differences.push_back(std::move(text));
 }
@@ -350,7 +418,7 @@ PathId Check::path_id(std::string_view path) const {
   PathId id = PathTable::root(Role::near);
   while (!path.empty() && id != PathTable::kNone) {
     const std::string_view name = path.substr(0, path.find('/'));
-    id = tables_.paths.find(id, name);
+    id = trace_.tables.paths.find(id, name);
     path.remove_prefix(std::min(name.size() + 1, path.size()));
   }
   return id;
@@ -358,9 +426,8 @@ PathId Check::path_id(std::string_view path) const {
 
 }  // namespace
 
-CheckOutcome check_recording(const TreeModel& model, TraceTables& tables,
-                             const LastOperations& last, const CheckRequest& request) {
-  return Check(model, tables, last, request).run();
+CheckOutcome check_recording(const CheckedTrace& trace, const CheckRequest& request) {
+  return Check(trace, request).run();
 }
 
 }  // namespace filereel

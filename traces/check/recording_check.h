@@ -7,11 +7,12 @@
 // know. Only what the trace states is compared, not what it assumes (ExpectedName).
 //
 // Others may change the same files. A change after the end of the recording is told by its time
-// (st_ctime) and counted apart. A change by another process during the recording cannot be told
-// from an error of the recording and counts as one.
+// (st_ctime) and counted apart, and so is what another process was seen to change during the
+// recording (OtherChanges: BPF only). Any other change counts as an error of the recording.
 //
 // Cost: one fstatat per name, in order of importance (first directories in which the trace changed
-// names) until the time is over; the rest counts as unchecked.
+// names) until the time is over; the rest counts as unchecked. With content: a read of 32 bytes for
+// each write that has not been overwritten.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +21,21 @@
 #include <vector>
 
 #include "filesets/system/descriptor.h"
+#include "traces/check/content_samples.h"
 #include "traces/check/last_operations.h"
+#include "traces/check/other_changes.h"
 #include "traces/model/tree_model.h"
 #include "traces/trace_info.h"
 
 namespace filereel {
+
+// What a recording claims.
+struct CheckedTrace {
+  const TreeModel& model;  // has followed the whole trace, as have the others
+  TraceTables& tables;     // texts of links may be added
+  const LastOperations& last;
+  const ContentSamples* content = nullptr;  // null: content is not compared
+};
 
 struct CheckRequest {
   Descriptor root;    // the directory at which the paths of the trace start
@@ -35,6 +46,7 @@ struct CheckRequest {
   std::uint64_t origin_ns = 0;                   // time 0 of the trace
   std::uint64_t ended_ns = 0;                    // later changes are not the trace's
   std::optional<double> seconds = std::nullopt;  // the most time that the check may take
+  OtherChanges others = {};
 };
 
 struct CheckOutcome {
@@ -42,9 +54,6 @@ struct CheckOutcome {
   std::vector<TreeModel::ExistingFile> existing;  // what the trace does not know of its files
 };
 
-// `model` and `last` have followed the whole trace, with the names in `tables`; texts of links may
-// be added.
-CheckOutcome check_recording(const TreeModel& model, TraceTables& tables,
-                             const LastOperations& last, const CheckRequest& request);
+CheckOutcome check_recording(const CheckedTrace& trace, const CheckRequest& request);
 
 }  // namespace filereel

@@ -11,6 +11,7 @@
 #include "traces/calls/call_order.h"
 #include "traces/calls/call_table.h"
 #include "traces/calls/harmless_calls.h"
+#include "traces/check/content_samples.h"
 #include "traces/record/compat_calls.h"
 
 namespace filereel {
@@ -27,7 +28,9 @@ constexpr auto kOfAllProcessors = std::to_array<BpfCall>({
     NUMBERED(close_range), {SYS_open_by_handle_at, "open_by_handle_at", SHAPE_OPENS},
     NUMBERED(read), NUMBERED(pread64), NUMBERED(readv), NUMBERED(preadv), NUMBERED(preadv2),
     NUMBERED(write), NUMBERED(pwrite64), NUMBERED(writev), NUMBERED(pwritev), NUMBERED(pwritev2),
-    NUMBERED(lseek), NUMBERED(copy_file_range), NUMBERED(splice), NUMBERED(sendfile),
+    NUMBERED(lseek), NUMBERED(copy_file_range),
+    // These wait for data or room while their descriptors may be replaced.
+    {SYS_splice, "splice", SHAPE_NAMES}, {SYS_sendfile, "sendfile", SHAPE_NAMES},
     NUMBERED(ioctl), NUMBERED(io_submit), NUMBERED(io_getevents), NUMBERED(io_pgetevents),
     NUMBERED(io_cancel),
     NUMBERED(truncate), NUMBERED(ftruncate), NUMBERED(fallocate), NUMBERED(fsync),
@@ -105,8 +108,35 @@ bool is_for_files_only(Call call) {
   }
 }
 
+// Whether it matters to the check of a recording that another process makes the call.
+bool changes_files(Call call) {
+  switch (call) {
+    case Call::open:
+    case Call::write:
+    case Call::truncate:
+    case Call::ftruncate:
+    case Call::fallocate:
+    case Call::mkdir:
+    case Call::rmdir:
+    case Call::unlink:
+    case Call::rename:
+    case Call::link:
+    case Call::symlink:
+    case Call::mknod:
+    case Call::chmod:
+    case Call::fchmod:
+    case Call::copy_file_range:
+    case Call::sendfile:
+    case Call::splice:
+    case Call::clone_range:
+      return true;
+    default:
+      return false;
+  }
+}
+
 unsigned flags_of(const CallRow& row) {
-  unsigned flags = 0;
+  unsigned flags = changes_files(row.call) ? unsigned{SHAPE_CHANGES} : 0;
   if (row.has(Argument::descriptor) && is_for_files_only(row.call)) flags |= SHAPE_FILES_ONLY;
   if (row.has(Argument::entries)) flags |= SHAPE_LISTS;
   switch (row.call) {
@@ -162,7 +192,8 @@ std::size_t size_of(Argument role, const CallRow& row) {
   return size;
 }
 
-bpf_shape shape_of(const CallRow& row, unsigned flags) {
+// `content`: with the first bytes of what the call writes.
+bpf_shape shape_of(const CallRow& row, unsigned flags, bool content) {
   bpf_shape shape{};
   shape.recorded = 1;
   shape.flags = static_cast<__u16>(flags_of(row) | flags);
@@ -195,6 +226,13 @@ bpf_shape shape_of(const CallRow& row, unsigned flags) {
         break;
       case Argument::buffers:
         shape.vector = argument;
+        if (content && row.call == Call::write) shape.copy_size[0] = ContentSamples::kBytes;
+        break;
+      case Argument::data:
+        if (content) {
+          shape.copy[0] = argument;
+          shape.copy_size[0] = ContentSamples::kBytes;
+        }
         break;
       case Argument::link_text:
         shape.buffer = argument;
@@ -275,25 +313,27 @@ std::string_view event_name(std::uint32_t kind, std::uint32_t number) {
                                                                 "request completions",
                                                                 "waits",
                                                                 "wakes",
-                                                                "names of open files"};
+                                                                "names of open files",
+                                                                "changes by other processes"};
   const CallRow* row = kind == EVENT_CALL ? bpf_call_row(number) : nullptr;
   return row ? row->name : kKinds[kind % EVENT_KINDS];
 }
 
-void set_shapes(std::span<bpf_shape, SHAPES> shapes) {
+void set_shapes(std::span<bpf_shape, SHAPES> shapes, bool content) {
   for (const BpfCall& call : kCalls) {
     const auto number = static_cast<std::uint32_t>(call.number);
-    if (const CallRow* row = bpf_call_row(number)) shapes[number] = shape_of(*row, call.flags);
+    if (const CallRow* row = bpf_call_row(number))
+      shapes[number] = shape_of(*row, call.flags, content);
   }
   const UnknownCalls& unknown = unknown_calls();
   for (std::size_t i = 0; i < shapes.size(); ++i) {
-    if (unknown.exist[i]) shapes[i] = shape_of(unknown.rows[i], 0);
+    if (unknown.exist[i]) shapes[i] = shape_of(unknown.rows[i], 0, false);
   }
 }
 
 void set_compat_shapes(std::span<bpf_shape, SHAPES> shapes) {
   for (const CompatCall& call : compat_calls()) {
-    if (const CallRow* row = find_call(call.name)) shapes[call.number] = shape_of(*row, 0);
+    if (const CallRow* row = find_call(call.name)) shapes[call.number] = shape_of(*row, 0, false);
   }
 }
 

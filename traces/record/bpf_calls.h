@@ -27,8 +27,9 @@ const CallRow* bpf_call_row(std::uint32_t number);
 // Name of a lost event; for a system call, the call's name.
 std::string_view event_name(std::uint32_t kind, std::uint32_t number);
 
-// The data that the kernel program attaches to events, by system call number.
-void set_shapes(std::span<bpf_shape, SHAPES> shapes);
+// The data that the kernel program attaches to events, by system call number. `content`: with the
+// first bytes of written data (SystemCall::data).
+void set_shapes(std::span<bpf_shape, SHAPES> shapes, bool content);
 
 // The same by numbers of 32-bit calls (compat_calls.h). The program only counts those that concern
 // files: calls with a path or with the descriptor of a file.

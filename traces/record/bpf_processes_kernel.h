@@ -73,7 +73,7 @@ int BPF_PROG(program_begins, struct task_struct* task, int old_thread, struct li
 // Existing processes: walks all threads of the machine, adds those of the wanted process and its
 // descendants, and reports them. Threads created meanwhile are followed from their start or are
 // found by another pass.
-__u32 wanted_process = 0, own_process = 0;
+__u32 wanted_process = 0;
 
 static __always_inline int is_wanted(struct task_struct* of) {
   struct task_struct* task = CAST(task_struct, of);

@@ -26,6 +26,7 @@
 #include "traces/record/bpf_calls.h"
 #include "traces/record/bpf_event.h"
 #include "traces/record/bpf_log.h"
+#include "traces/record/bpf_other_changes.h"
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wconversion"
@@ -176,6 +177,14 @@ class RingLevel {
   void *read_ = MAP_FAILED, *written_ = MAP_FAILED;
 };
 
+// The event in a record of a ring, which can be longer.
+std::span<const std::byte> event_in(void* record, std::size_t size) {
+  const auto* bytes = static_cast<const std::byte*>(record);
+  std::uint32_t length = 0;
+  std::memcpy(&length, bytes + offsetof(bpf_event, size), sizeof(length));
+  return {bytes, std::min<std::size_t>(length, size)};
+}
+
 // Disables programs that this kernel does not support or that are not wanted.
 void prepare(recorder_bpf& program, const BpfProgram::Options& options,
              std::span<const OptionalProgram> usable) {
@@ -196,12 +205,14 @@ void prepare(recorder_bpf& program, const BpfProgram::Options& options,
   }
   for (const OptionalProgram& one : usable) bpf_program__set_autoload(programs.*one.program, true);
   bpf_program__set_autoattach(programs.large_call, false);  // call_ends continues there
+  bpf_program__set_autoattach(programs.others_changed, false);
   bpf_program__set_autoattach(programs.files_used, false);  // and call_begins there
   // Older kernels pass the result to the tracepoint, newer ones a pointer to it.
   program.rodata->has_completion_entry = tracepoint_arguments("io_uring_complete") == 3;
   program.rodata->page_shift =
       static_cast<__u32>(std::countr_zero(static_cast<unsigned long>(sysconf(_SC_PAGESIZE))));
-  set_shapes(std::span<bpf_shape, SHAPES>(program.rodata->shapes));
+  program.rodata->sees_others = options.others;
+  set_shapes(std::span<bpf_shape, SHAPES>(program.rodata->shapes), options.content);
   set_compat_shapes(std::span<bpf_shape, SHAPES>(program.rodata->compat_shapes));
   bpf_map__set_max_entries(program.maps.ring, options.ring_bytes);
 }
@@ -301,7 +312,9 @@ void BpfProgram::discard_events() {
   const auto drop = [](void*, void*, std::size_t) { return 0; };
   const std::unique_ptr<ring_buffer, State::FreeRing> events(
       ring_buffer__new(bpf_map__fd(state_->program->maps.ring), drop, nullptr, nullptr));
-  if (events) ring_buffer__consume(events.get());
+  if (!events) return;
+  ring_buffer__add(events.get(), bpf_map__fd(state_->program->maps.others), drop, nullptr);
+  ring_buffer__consume(events.get());
 }
 
 void BpfProgram::stop_recording() {
@@ -316,21 +329,20 @@ std::uint64_t BpfProgram::running() const {
   return std::atomic_ref(state_->program->bss->running).load();
 }
 
-void BpfProgram::start_draining(EventQueue& queue) {
+void BpfProgram::start_draining(EventQueue& queue, OtherChanges& others) {
   state_->queue = &queue;
   const auto put = [](void* context, void* event, std::size_t size) {
-    // The record can be longer than its event.
-    std::uint32_t length = 0;
-    std::memcpy(&length, static_cast<std::byte*>(event) + offsetof(bpf_event, size),
-                sizeof(length));
-    static_cast<EventQueue*>(context)->put(
-        {static_cast<std::byte*>(event), std::min<std::size_t>(length, size)});
+    static_cast<EventQueue*>(context)->put(event_in(event, size));
     return 0;
   };
-  state_->ring.reset(
-      ring_buffer__new(bpf_map__fd(state_->program->maps.ring), put, &queue, nullptr));
+  const auto put_other = [](void* context, void* event, std::size_t size) {
+    add_other_changes(event_in(event, size), *static_cast<OtherChanges*>(context));
+    return 0;
+  };
   const int map = bpf_map__fd(state_->program->maps.ring);
-  if (!state_->ring ||
+  state_->ring.reset(ring_buffer__new(map, put, &queue, nullptr));
+  const int other_map = bpf_map__fd(state_->program->maps.others);
+  if (!state_->ring || ring_buffer__add(state_->ring.get(), other_map, put_other, &others) != 0 ||
       !state_->level.watch(map, bpf_map__max_entries(state_->program->maps.ring))) {
     fail(errno, "cannot read the event buffer");
   }

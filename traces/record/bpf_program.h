@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "traces/check/other_changes.h"
 #include "traces/model/trace_builder.h"
 #include "traces/record/event_queue.h"
 
@@ -17,6 +18,8 @@ class BpfProgram {
  public:
   struct Options {
     bool faults = true;
+    bool others = false;       // report what processes that are not recorded change
+    bool content = false;      // report the first bytes of written data
     std::uint32_t ring_bytes;  // a power of two and a multiple of the page size
   };
 
@@ -54,9 +57,10 @@ class BpfProgram {
   // Number of live recorded threads.
   std::uint64_t running() const;
 
-  // Drains the ring into `queue` on a separate thread. finish_draining() returns immediately: the
-  // thread drains the rest and ends the queue.
-  void start_draining(EventQueue& queue);
+  // Drains the ring into `queue` on a separate thread, which also adds to `others`.
+  // finish_draining() returns immediately: the thread drains the rest and ends the queue, after
+  // which `others` is complete.
+  void start_draining(EventQueue& queue, OtherChanges& others);
   void finish_draining();
 
   std::uint64_t lost() const;                    // so far; thread-safe

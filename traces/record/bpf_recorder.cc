@@ -121,10 +121,14 @@ RecordOutcome BpfRecorder::record(const RecordRequest& request, TraceBuilder& bu
   EventQueue queue(shares.queue);
   MemoryBound memory(shares.known, builder.tables().paths, dropped_,
                      [&] { return queue.waiting_bytes(); });
-  BpfProgram program({.faults = request.faults, .ring_bytes = shares.ring});
+  BpfProgram program({.faults = request.faults,
+                      .others = request.others,
+                      .content = request.content,
+                      .ring_bytes = shares.ring});
   const ProgramScope use(*this, program);
   const std::uint32_t added_ns = calibrate(program);
-  program.start_draining(queue);
+  RecordOutcome outcome;
+  program.start_draining(queue, outcome.others);
 
   std::optional<HeldProgram> started;
   if (!request.command.empty()) {
@@ -156,8 +160,6 @@ RecordOutcome BpfRecorder::record(const RecordRequest& request, TraceBuilder& bu
   if (started) started->release();
   const std::string command = command_text(request.command, root);
   request.started();
-
-  RecordOutcome outcome;
   outcome.root = root_of_names(root);
   std::optional<Clock::time_point> asked;  // when the program was asked to end
   const auto has_ended = [&] {
@@ -192,6 +194,7 @@ RecordOutcome BpfRecorder::record(const RecordRequest& request, TraceBuilder& bu
   while (!queue.has_ended()) translate(1);
   translation.finish(end);
   outcome.ended_ns = now_ns(CLOCK_REALTIME) - (now_ns(CLOCK_MONOTONIC) - end);
+  outcome.others.begin_at(translation.zero_ns());
   outcome.origin_ns = outcome.ended_ns - (end - translation.zero_ns());
   // Calls in flight when the recording stopped may have changed files before.
   constexpr std::uint64_t kInFlight = 20'000'000;

@@ -42,7 +42,8 @@ const volatile __u32 has_completion_entry = 0;          // io_uring_complete pas
 const volatile __u32 page_shift = 12;                   // binary logarithm of the page size
 __u32 running = 0;                                      // number of recorded threads
 __u32 recording = 0;
-__u32 crowded = 0;  // some thread uses its second entry
+__u32 crowded = 0;      // some thread uses its second entry
+__u32 own_process = 0;  // filereel
 // What the recorder takes from a thread, in ns: for a call that is not reported, for one whose
 // event has no parts, and for one whose event fits the small form. Measured at the start
 // (Calibration). Everything else is measured as it happens.

@@ -15,6 +15,7 @@
 #include <signal.h>
 
 #include "filesets/system/descriptor.h"
+#include "traces/check/other_changes.h"
 #include "traces/model/trace_builder.h"
 #include "traces/record/recording_memory.h"
 
@@ -28,10 +29,13 @@ struct RecordRequest {
   // strace only: run the program and strace on one processor, where switching between them is ten
   // times as fast as between two.
   bool one_processor = true;
-  // Called once, on the recording thread: from now on everything the program does is recorded.
+  // Called once, on the recording thread: from now on everything the program does is recorded. It
+  // must not write to files of the program: their sizes are known already.
   std::function<void()> started = [] {};
   bool faults = true;  // record page faults of memory maps, if the backend can
   std::uint64_t memory = RecordingMemory::kDefault;  // bytes; events beyond are dropped and counted
+  bool others = true;         // observe what other processes change, if the backend can
+  bool content = false;       // take the first bytes of written data, for a check of the content
   double grace_seconds = 10;  // time for a started program to end after being asked
 };
 
@@ -43,6 +47,7 @@ struct RecordOutcome {
   // in ns, its time 0 and its end.
   Descriptor root;
   std::uint64_t origin_ns = 0, ended_ns = 0;
+  OtherChanges others;  // meanwhile; times since the start of the trace
 };
 
 class Recorder {

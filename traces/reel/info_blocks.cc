@@ -47,6 +47,18 @@ void put_set(std::string& out, const FileSet& set) {
   put_varint(out, set.entries.size());
 }
 
+void put_differences(std::string& out, const std::vector<std::string>& texts) {
+  put_varint(out, texts.size());
+  for (const std::string& text : texts) put_fact(out, "difference", text);
+}
+
+void take_differences(ByteReader& in, std::vector<std::string>& texts) {
+  for (std::uint64_t left = in.varint(RecordingCheck::kMostTexts, "the number of differences");
+       left > 0; --left) {
+    texts.emplace_back(in.text(kMaxFact, "a difference's length"));
+  }
+}
+
 void put_check(std::string& out, const RecordingCheck& check) {
   put_varint(out, check.done ? 1 : 0);
   put_fact(out, "reason", check.why_not);
@@ -54,21 +66,24 @@ void put_check(std::string& out, const RecordingCheck& check) {
   put_varint(out, check.unchecked);
   put_varint(out, check.differing);
   put_varint(out, check.changed_later);
-  put_varint(out, check.differences.size());
-  for (const std::string& text : check.differences) put_fact(out, "difference", text);
+  put_differences(out, check.differences);
+  put_varint(out, check.by_others);
+  put_varint(out, check.writes);
+  put_differences(out, check.others);
 }
 
-void take_check(ByteReader& in, RecordingCheck& check) {
+void take_check(ByteReader& in, std::uint32_t version, RecordingCheck& check) {
   check.done = in.varint(1, "the flag for a checked recording") != 0;
   check.why_not = in.text(kMaxFact, "a reason's length");
   check.names = in.varint();
   check.unchecked = in.varint();
   check.differing = in.varint();
   check.changed_later = in.varint();
-  for (std::uint64_t left = in.varint(RecordingCheck::kMostTexts, "the number of differences");
-       left > 0; --left) {
-    check.differences.emplace_back(in.text(kMaxFact, "a difference's length"));
-  }
+  take_differences(in, check.differences);
+  if (version < 5) return;
+  check.by_others = in.varint();
+  check.writes = in.varint();
+  take_differences(in, check.others);
 }
 
 // Returns the number of entries.
@@ -207,7 +222,7 @@ void take_info(ByteReader packed, std::uint32_t version, Unpacker& unpacker, Tra
     info.recorder_ns = static_cast<std::uint32_t>(in.varint(UINT32_MAX, "the recorder's overhead"));
   }
   if (version >= 3) info.waits = in.varint(1, "the flag for recorded waits") != 0;
-  if (version >= 4) take_check(in, info.check);
+  if (version >= 4) take_check(in, version, info.check);
   in.expect_end();
 }
 

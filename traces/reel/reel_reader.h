@@ -10,7 +10,7 @@
 
 namespace filereel {
 
-inline constexpr int kReelFormatVersion = 4;
+inline constexpr int kReelFormatVersion = 5;
 
 // Limits of the format; larger files are neither written nor read.
 inline constexpr std::uint32_t kMaxReelPaths = 8'000'000;

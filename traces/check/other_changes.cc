@@ -1,0 +1,73 @@
+#include "traces/check/other_changes.h"
+
+#include <algorithm>
+
+#include <fcntl.h>
+
+namespace filereel {
+namespace {
+
+std::size_t last_component(const std::string& path) {
+  return path.rfind('/') + 1;
+}
+
+// Whether the path leads through the directory to a name in it: paths that other processes give
+// may contain symbolic links.
+bool is_in(const std::string& path, const struct stat& directory) {
+  struct stat parent{};
+  return stat(path.substr(0, last_component(path)).c_str(), &parent) == 0 &&
+         parent.st_dev == directory.st_dev && parent.st_ino == directory.st_ino;
+}
+
+}  // namespace
+
+void OtherChanges::add(OtherChange change) {
+  if (change.inode != 0) {
+    const File file{change.device, change.inode};
+    if (const auto known = files_.find(file); known != files_.end()) {
+      known->second = change;
+    } else if (count_ < kMost) {
+      files_.emplace(file, change);
+      ++count_;
+    }
+  }
+  std::vector<OtherChange>& same = names_[change.path.substr(last_component(change.path))];
+  const auto known = std::ranges::find(same, change.path, &OtherChange::path);
+  if (known != same.end()) {
+    *known = std::move(change);
+  } else if (count_ < kMost) {
+    same.push_back(std::move(change));
+    ++count_;
+  }
+}
+
+void OtherChanges::begin_at(std::uint64_t zero_ns) {
+  const auto is_earlier = [&](const OtherChange& change) { return change.at_ns < zero_ns; };
+  std::erase_if(files_, [&](const auto& one) { return is_earlier(one.second); });
+  for (auto& [file, change] : files_) change.at_ns -= zero_ns;
+  for (auto& [name, changes] : names_) {
+    std::erase_if(changes, is_earlier);
+    for (OtherChange& change : changes) change.at_ns -= zero_ns;
+  }
+}
+
+const OtherChange* OtherChanges::find(int directory, const std::string& name,
+                                      const struct stat* real) const {
+  const OtherChange* found = nullptr;
+  const auto take = [&](const OtherChange& change) {
+    if (!found || found->at_ns < change.at_ns) found = &change;
+  };
+  if (real) {
+    const auto file = files_.find({real->st_dev, real->st_ino});
+    if (file != files_.end()) take(file->second);
+  }
+  const auto same = names_.find(name);
+  struct stat here{};
+  if (same == names_.end() || fstatat(directory, "", &here, AT_EMPTY_PATH) != 0) return found;
+  for (const OtherChange& change : same->second) {
+    if (is_in(change.path, here)) take(change);
+  }
+  return found;
+}
+
+}  // namespace filereel
