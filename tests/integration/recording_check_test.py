@@ -293,12 +293,14 @@ class RecordedByBpf(Recorded, IntegrationTest):
         marker = self.scratch.parent / f"{self.scratch.name}-marker"
         self.addCleanup(marker.unlink)
         wait = "until [ -e {} ]; do sleep 0.02; done"
-        others = "; ".join([wait.format("own/begun"), "echo more >>'looked at'", "mv made moved", "mkdir other",
+        others = "; ".join([wait.format("own/begun"), "echo more >>'looked at'", "mv made moved",
+                            "mkdir other",
                             "ln -s made linked", "rm removed", "chmod 600 'also made'", f": >'{marker}'"])
         changing = subprocess.Popen(["sh", "-c", others], cwd=self.scratch)
         self.addCleanup(changing.wait)
         # Times of files are up to 10 ms older than their creation.
-        program = "; ".join(["sleep 0.1", "for f in made removed 'also made'; do echo 1 >$f; done", "stat 'looked at' >/dev/null",
+        program = "; ".join(["sleep 0.1", "for f in made removed 'also made'; do echo 1 >$f; done",
+                             "stat 'looked at' >/dev/null",
                              "mkdir own", ": >own/begun", wait.format(f"'{marker}'")])
         done = self.record("--strict", "--", "sh", "-c", program.replace(">$f", '>"$f"'))
         self.assertNotIn("differs", done.err)
