@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Records real programs, replays them on ext4 and xfs, and compares each tree with the real one.
 
-  recording_truth.py FILEREEL [--backend bpf|strace] [--rounds N] [PROGRAM...]
+  recording_truth.py FILEREEL [--backend bpf|strace] [--rounds N] [--check tree|content] [PROGRAM...]
   recording_truth.py FILEREEL [--backend bpf|strace] --cost [--pairs N]
 
 Each program runs in a folder of its own. The recorder compares the recording with the real tree
@@ -327,7 +327,7 @@ class Truth:
     def try_program(self, name, points):
         before, script = PROGRAMS[name]
         self.prepare(before)
-        done, _ = self.record(script, "--strict")
+        done, _ = self.record(script, "--strict", "--check", self.arguments.check)
         self.recordings += 1
         line = name
         if re.search("differs from reality|exited with", done.stderr) or done.returncode != 0:
@@ -371,6 +371,7 @@ def main():
     parser.add_argument("filereel", type=os.path.abspath)
     parser.add_argument("--backend", default="bpf")
     parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--check", choices=("tree", "content"), default="tree")
     parser.add_argument("--cost", action="store_true")
     parser.add_argument("--pairs", type=int, default=15)
     parser.add_argument("programs", nargs="*", default=list(PROGRAMS))

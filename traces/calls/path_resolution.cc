@@ -8,6 +8,8 @@
 
 #include <sys/stat.h>
 
+#include "traces/calls/system_call.h"
+
 namespace filereel {
 namespace {
 
