@@ -191,6 +191,16 @@ class Recorded:
         check = json.loads(self.filereel("show", "a.reel", "--json").out)["check"]
         self.assertEqual(check["writes"], 4)
 
+    def test_the_content_of_appends_to_files_of_unknown_size(self):
+        (self.scratch / "old").write_bytes(b"o" * 500)
+        (self.scratch / "log").write_bytes(b"l" * 500)
+        script = "echo a >>old; echo b >>old; (echo c; /bin/echo d) >>log; echo e"
+        with open(self.scratch / "log", "ab") as log:
+            done = subprocess.run([FILEREEL, "record", "--backend", self.BACKEND, "-o", "a.reel", "--strict",
+                                   "--check", "content", "--", "sh", "-c", script],
+                                  cwd=self.scratch, stdout=log, stderr=subprocess.PIPE, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_messages_in_a_file_that_the_program_looks_at(self):
         with open(self.scratch / "messages", "wb") as messages:
             done = subprocess.run([FILEREEL, "record", "--backend", self.BACKEND, "-o", "a.reel", "--strict",

@@ -69,6 +69,10 @@ TEST_CASE("the first bytes of writes are kept until something overwrites them") 
     samples.take({.kind = copy_range, .offset = 0, .expected = 200});
     CHECK(samples.text() == "5000+1 ");
   }
+  SUBCASE("a clone, whose length is that of its source") {
+    samples.take({.kind = copy_range, .method = CopyMethod::reflink, .offset = 50, .expected = 0});
+    CHECK(samples.text() == "0+3 ");
+  }
   SUBCASE("a failed call does not") {
     samples.take({.kind = OperationKind::write, .offset = 0, .expected = -28}, "abc");
     CHECK(samples.text() == "0+3 100+32 5000+1 ");
@@ -118,6 +122,12 @@ TEST_CASE("of writes at the same time, the last one is unknown") {
   two.thread = 2;
   samples.take(one, "abc", 1000, 100).take(two, "xyz", 1050, 100);
   CHECK(samples.text().empty());
+  Operation longer = one;
+  longer.expected = 4096;
+  two.offset = 100;
+  samples.take(longer, "abc", 1500, 100).take(two, "xyz", 1550, 100);
+  CHECK(samples.text() == "0+3 ");
+  two.offset = 0;
   samples.take(one, "abc", 2000, 100).take(two, "xyz", 2200, 100);
   CHECK(samples.text() == "0+3 ");
 }

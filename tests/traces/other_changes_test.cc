@@ -46,6 +46,10 @@ TEST_CASE("a change by another process is found by name, through links, and by f
   CHECK(!changes.find(top.get(), "gone", nullptr));
   CHECK(!changes.find(d.get(), "old", nullptr));
   CHECK(!changes.find(d.get(), "a", nullptr));
+  // A file that was open before can be changed again.
+  changes.add({.path = folder / "d/log", .program = "log", .device = 1, .inode = 2});
+  changes.begin_at(5000);
+  CHECK(changes.find(d.get(), "log", nullptr));
   REQUIRE(changes.find(d.get(), "a", &real));
   CHECK(changes.find(d.get(), "a", &real)->process == 7);
 }

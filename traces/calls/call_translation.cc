@@ -67,9 +67,11 @@ bool changes_open_file(CallParts& parts, CallContext& context, int error) {
 // A directory named "." or ".." is never removed, and never made in one that is missing. Operations
 // use real names: the replay would remove the directory if it is empty, or make the missing one.
 bool failed_by_dots(const SystemCall& call) {
-  const bool makes = is_one_of(call.call, {Call::mkdir, Call::mknod, Call::symlink});
+  const bool has_two = is_one_of(call.call, {Call::rename, Call::link});
+  const bool makes = has_two || is_one_of(call.call, {Call::mkdir, Call::mknod, Call::symlink}) ||
+                     (call.call == Call::open && (call.flags & O_CREAT) != 0);
   if (call.call != Call::rmdir && !(makes && call.result == -ENOENT)) return false;
-  std::string_view path = call.path;
+  std::string_view path = has_two ? call.path2 : call.path;
   while (path.ends_with('/')) path.remove_suffix(1);
   path.remove_prefix(path.rfind('/') + 1);
   return path == "." || path == "..";
@@ -133,7 +135,7 @@ bool is_dropped_failure(CallParts& parts, CallContext& context) {
     count_invalid_call(parts, context);
     return true;
   }
-  if (error == EINVAL && has_transfer_flags(call)) {
+  if ((error == EINVAL || error == EOPNOTSUPP) && has_transfer_flags(call)) {
     parts.builder.approximated("reads and writes that failed because of their flags omitted");
     return true;
   }

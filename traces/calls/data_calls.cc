@@ -64,7 +64,17 @@ bool is_short_of_end(CallParts& parts, const SystemCall& call, const Description
   if (call.call != Call::read && call.call != Call::submit) return true;  // a copy
   const FileId entry = parts.model.file_of_slot(file.slot);
   return entry != kNoFileId && parts.model.size_is_exact(entry) &&
+         !parts.model.size_is_assumed(entry) &&
          offset + static_cast<std::uint64_t>(call.result) < parts.model.size(entry);
+}
+
+// Whether a write is known to be at the offset of its operation.
+bool is_place_certain(CallParts& parts, const SystemCall& call, const Description& file,
+                      bool appends) {
+  if (!appends) return call.offset || !file.position_guessed;
+  const FileId entry = parts.model.file_of_slot(file.slot);
+  return call.position || (entry != kNoFileId && parts.model.size_is_exact(entry) &&
+                           !parts.model.size_is_assumed(entry));
 }
 
 void transfer(CallParts& parts, const CallContext& context, OperationKind kind, Description& file,
@@ -79,7 +89,6 @@ void transfer(CallParts& parts, const CallContext& context, OperationKind kind, 
                       .asynchronous = asynchronous,
                       .file = file.slot,
                       .length = std::min(call.length, kMaxTransfer)};
-  bool is_certain = !file.position_guessed;  // the offset of a write
   // Linux appends even if an offset is given, unless RWF_NOAPPEND is.
   if (const auto seen = seen_position(call, file, appends)) {
     operation.offset = *seen;
@@ -88,7 +97,6 @@ void transfer(CallParts& parts, const CallContext& context, OperationKind kind, 
     const FileId entry = parts.model.file_of_slot(file.slot);
     if (appends && call.result > 0 && !parts.model.size_is_exact(entry)) {
       parts.builder.approximated("appends to files of unknown size");
-      is_certain = false;
     }
   }
   operation.loose = !writes && !offset && file.position_guessed;
@@ -100,6 +108,7 @@ void transfer(CallParts& parts, const CallContext& context, OperationKind kind, 
     operation.expected = std::min(call.result, static_cast<std::int64_t>(operation.length));
     if (!offset) file.offset = operation.offset + static_cast<std::uint64_t>(operation.expected);
   }
+  const bool is_certain = is_place_certain(parts, call, file, appends);
   const bool elsewhere = no_append && call.result > 0 && reveals_end(parts, file);
   if (elsewhere) switch_append(parts, context, file, false);
   parts.emitter.emit(context, operation, is_certain ? call.data : std::string_view());

@@ -244,8 +244,11 @@ void file_call(CallParts& parts, CallContext& context, OperationKind kind) {
   }
   if ((file->flags & O_PATH) != 0 && is_of_name(kind)) {
     const FileId entry = parts.model.file_of_slot(file->slot);
-    const PathId path = parts.model.path_of(entry).value_or(file->path);
-    return emit_rest(parts, context, {.path = path}, {.kind = kind, .path = path});
+    const auto path = entry == kNoFileId ? file->path : parts.model.path_of(entry);
+    if (!path) {
+      return parts.builder.approximated("calls on removed files by O_PATH descriptors omitted");
+    }
+    return emit_rest(parts, context, {.path = *path}, {.kind = kind, .path = *path});
   }
   emit_rest(parts, context, {.file = file}, {.kind = kind, .file = file->slot});
 }
@@ -301,7 +304,8 @@ void rename_call(CallParts& parts, CallContext& context) {
                       .old_path = from->path};
   const bool special = parts.paths.is_special(from->path) || parts.paths.is_special(to->path);
   if (call.result < 0) {
-    if (special || is_kept_by_nodes(parts, call, to->path)) return count_special(parts);
+    const bool by_flag = (call.flags & kWhiteout) != 0;  // a replay could succeed without it
+    if (special || by_flag || is_kept_by_nodes(parts, call, to->path)) return count_special(parts);
     return parts.emitter.emit(context, operation);
   }
   if (special) return rename_special(parts, context, from->path, to->path);

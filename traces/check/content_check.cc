@@ -13,13 +13,18 @@
 namespace filereel {
 
 ContentDifference content_difference(int directory, const std::string& name,
-                                     const ContentSamples::OfFile& samples) {
+                                     const ContentSamples::OfFile& samples,
+                                     const std::function<bool()>& is_late) {
   ContentDifference found;
   if (samples.empty()) return found;
   const Descriptor file = open_for_check(directory, name);
   if (!file) return found;
   std::array<char, ContentSamples::kBytes> bytes{};
   for (const auto& [offset, sample] : samples) {
+    if (is_late()) {
+      found.complete = false;
+      return found;
+    }
     const ssize_t length =
         pread(file.get(), bytes.data(), sample.length, static_cast<off_t>(offset));
     if (length < 0) return found;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "traces/check/content_samples.h"
@@ -11,10 +12,12 @@ namespace filereel {
 struct ContentDifference {
   std::string text;          // for a message; empty: none
   std::uint64_t writes = 0;  // compared
+  bool complete = true;      // false: there was no time for all
 };
 
-// Of a regular file in the directory. Nothing is compared if it cannot be read.
+// Of a regular file in the directory, until `is_late`. Nothing is compared if it cannot be read.
 ContentDifference content_difference(int directory, const std::string& name,
-                                     const ContentSamples::OfFile& samples);
+                                     const ContentSamples::OfFile& samples,
+                                     const std::function<bool()>& is_late);
 
 }  // namespace filereel

@@ -1,7 +1,6 @@
 #include "traces/check/content_samples.h"
 
 #include <algorithm>
-#include <iterator>
 
 #include <fcntl.h>
 #include <linux/falloc.h>
@@ -19,33 +18,42 @@ std::uint64_t ContentSamples::hash(std::string_view bytes) {
   return XXH3_64bits(bytes.data(), bytes.size());
 }
 
-bool ContentSamples::erase(File& file, std::uint64_t begin, std::uint64_t end, std::uint32_t thread,
-                           std::uint64_t start_ns) {
-  bool is_ambiguous = false;
+void ContentSamples::erase(File& file, std::uint64_t begin, std::uint64_t end) {
   auto at = file.samples.lower_bound(begin - std::min<std::uint64_t>(begin, kBytes));
   while (at != file.samples.end() && at->first < end) {
     if (at->first + at->second.length <= begin) {
       ++at;
       continue;
     }
-    is_ambiguous |= at->second.thread != thread && at->second.end_ns > start_ns;
     at = file.samples.erase(at);
     --count_;
   }
-  return is_ambiguous;
+}
+
+bool ContentSamples::is_ambiguous(File& file, const Write& write, std::uint64_t start_ns) {
+  std::erase_if(file.recent, [&](const Write& one) {
+    return one.thread == write.thread || one.end_ns <= start_ns;
+  });
+  const bool found = std::ranges::any_of(file.recent, [&](const Write& one) {
+    return one.begin < write.end && write.begin < one.end;
+  });
+  file.recent.push_back(write);
+  return found;
 }
 
 void ContentSamples::replace(File& file, const RecordedOperation& recorded) {
   const Operation& operation = recorded.operation;
   const auto length = static_cast<std::uint64_t>(operation.expected);
-  const bool is_ambiguous =
-      erase(file, operation.offset, operation.offset + length, operation.thread, recorded.start_ns);
+  const Write write{.begin = operation.offset,
+                    .end = operation.offset + length,
+                    .thread = operation.thread,
+                    .end_ns = recorded.start_ns + recorded.duration_ns};
+  erase(file, write.begin, write.end);
+  const bool is_unknown = is_ambiguous(file, write, recorded.start_ns);
   const std::string_view known = recorded.data.substr(0, std::min<std::uint64_t>(length, kBytes));
-  if (known.empty() || is_ambiguous || file.is_mapped || count_ == kMost) return;
+  if (known.empty() || is_unknown || file.is_mapped || count_ == kMost) return;
   file.samples[operation.offset] = {.length = static_cast<std::uint8_t>(known.size()),
-                                    .thread = operation.thread,
-                                    .hash = hash(known),
-                                    .end_ns = recorded.start_ns + recorded.duration_ns};
+                                    .hash = hash(known)};
   ++count_;
 }
 
@@ -55,11 +63,14 @@ void ContentSamples::add(const RecordedOperation& recorded) {
   if (operation.entry == kNoFileId || operation.expected < 0) return;
   const auto erase_from = [&](std::uint64_t begin, std::uint64_t end = UINT64_MAX) {
     const auto file = files_.find(operation.entry);
-    if (file != files_.end()) erase(file->second, begin, end, operation.thread, UINT64_MAX);
+    if (file != files_.end()) erase(file->second, begin, end);
   };
   switch (operation.kind) {
-    case write:
     case copy_range:
+      // The length of a clone is that of its source, which may be unknown.
+      if (operation.method == CopyMethod::reflink) return erase_from(operation.offset);
+      [[fallthrough]];
+    case write:
       if (operation.expected > 0) replace(files_[operation.entry], recorded);
       return;
     case open:

@@ -8,6 +8,7 @@
 #include <map>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "traces/recorded_operation.h"
 
@@ -20,9 +21,7 @@ class ContentSamples {
 
   struct Sample {
     std::uint8_t length = 0;  // bytes, at most kBytes
-    std::uint32_t thread = 0;
-    std::uint64_t hash = 0;    // of the bytes
-    std::uint64_t end_ns = 0;  // of the write, since the start of the trace
+    std::uint64_t hash = 0;   // of the bytes
   };
 
   using OfFile = std::map<std::uint64_t, Sample>;  // by offset
@@ -38,16 +37,22 @@ class ContentSamples {
   static std::uint64_t hash(std::string_view bytes);
 
  private:
+  struct Write {
+    std::uint64_t begin, end;
+    std::uint32_t thread;
+    std::uint64_t end_ns;
+  };
   struct File {
     bool is_mapped = false;  // shared: stores are unseen
     OfFile samples;
+    std::vector<Write> recent;  // whose end no later start is known to follow
   };
 
   void replace(File& file, const RecordedOperation& recorded);
-  // Removes the samples that overlap [begin, end). True if one of them was written by another
-  // thread after `start_ns`.
-  bool erase(File& file, std::uint64_t begin, std::uint64_t end, std::uint32_t thread,
-             std::uint64_t start_ns);
+  // Removes the samples that overlap [begin, end).
+  void erase(File& file, std::uint64_t begin, std::uint64_t end);
+  // Adds a write. Whether another thread wrote to its range at the same time.
+  static bool is_ambiguous(File& file, const Write& write, std::uint64_t start_ns);
 
   std::size_t count_ = 0;
   std::unordered_map<FileId, File> files_;

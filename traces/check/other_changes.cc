@@ -42,12 +42,15 @@ void OtherChanges::add(OtherChange change) {
 }
 
 void OtherChanges::begin_at(std::uint64_t zero_ns) {
-  const auto is_earlier = [&](const OtherChange& change) { return change.at_ns < zero_ns; };
-  std::erase_if(files_, [&](const auto& one) { return is_earlier(one.second); });
-  for (auto& [file, change] : files_) change.at_ns -= zero_ns;
+  // An open file is reported once, and can be changed again later.
+  const auto is_over = [&](const OtherChange& change) {
+    return change.at_ns < zero_ns && change.inode == 0;
+  };
+  const auto move = [&](OtherChange& change) { change.at_ns -= std::min(change.at_ns, zero_ns); };
+  for (auto& [file, change] : files_) move(change);
   for (auto& [name, changes] : names_) {
-    std::erase_if(changes, is_earlier);
-    for (OtherChange& change : changes) change.at_ns -= zero_ns;
+    std::erase_if(changes, is_over);
+    std::ranges::for_each(changes, move);
   }
 }
 

@@ -28,7 +28,8 @@ class OtherChanges {
 
   void add(OtherChange change);
 
-  // Times become those since `zero_ns`; earlier changes are dropped.
+  // Times become those since `zero_ns`. Earlier changes are dropped, except of open files: further
+  // changes through these are not reported.
   void begin_at(std::uint64_t zero_ns);
 
   // The last change of a name in the open directory, or of the file `real`, which may be null.

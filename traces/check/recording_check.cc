@@ -105,6 +105,7 @@ class Check {
   std::string names_difference(const ExpectedName& expected, const struct stat& real);
   void look_for_unknown(const Here& here, const std::vector<ExpectedName>& expected);
   bool appeared(const Here& here, const std::string& name) const;
+  std::uint64_t born_ns(const Here& here, const std::string& name) const;
   std::uint64_t changed_ns(const Here& here) const;
   void report(const Here& here, const Finding& finding);
   bool is_by_others(const Here& here, const Finding& finding);
@@ -268,9 +269,10 @@ std::string Check::file_difference(const Here& here, const ExpectedName& expecte
                                        .written = *expected.ranges});
   const auto* samples = trace_.content ? trace_.content->of(expected.file) : nullptr;
   if (!holes.empty() || !samples) return holes;
-  ContentDifference content =
-      content_difference(here.opened.get(), std::string(expected.name), *samples);
+  ContentDifference content = content_difference(here.opened.get(), std::string(expected.name),
+                                                 *samples, [this] { return is_late(); });
   result_.writes += content.writes;
+  if (!content.complete) ++result_.unchecked;
   return content.text;
 }
 
@@ -363,14 +365,19 @@ void Check::look_for_unknown(const Here& here, const std::vector<ExpectedName>& 
 
 // Whether a file was created during the recording; false: unknown.
 bool Check::appeared(const Here& here, const std::string& name) const {
-  struct statx status{};
   if (request_.origin_ns == 0 || request_.ended_ns == 0) return false;
-  if (statx(here.opened.get(), name.c_str(), AT_SYMLINK_NOFOLLOW, STATX_BTIME, &status) != 0) {
-    return false;
-  }
-  if ((status.stx_mask & STATX_BTIME) == 0) return false;
-  const std::uint64_t born = ns_of(status.stx_btime.tv_sec, status.stx_btime.tv_nsec);
+  const std::uint64_t born = born_ns(here, name);
   return born > request_.origin_ns && born <= request_.ended_ns;
+}
+
+// When the file was created; 0: unknown.
+std::uint64_t Check::born_ns(const Here& here, const std::string& name) const {
+  struct statx status{};
+  if (statx(here.opened.get(), name.c_str(), AT_SYMLINK_NOFOLLOW, STATX_BTIME, &status) != 0 ||
+      (status.stx_mask & STATX_BTIME) == 0) {
+    return 0;
+  }
+  return ns_of(status.stx_btime.tv_sec, status.stx_btime.tv_nsec);
 }
 
 // When a name in the directory was last changed.
@@ -383,7 +390,10 @@ std::uint64_t Check::changed_ns(const Here& here) const {
 bool Check::is_by_others(const Here& here, const Finding& finding) {
   const OtherChange* other =
       request_.others.find(here.opened.get(), std::string(finding.name), finding.real);
-  if (!other) return false;
+  // A file that was made later owes nothing to it, even if it has the name or the inode of another.
+  if (!other || born_ns(here, std::string(finding.name)) > request_.origin_ns + other->at_ns) {
+    return false;
+  }
   ++result_.by_others;
   if (result_.others.size() < RecordingCheck::kMostTexts) {
     result_.others.push_back(fmt::format("{} {}; changed by {} (process {}) at {:.3f} s",

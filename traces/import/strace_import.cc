@@ -337,7 +337,10 @@ void StraceImport::supersede(StraceThread& thread, std::uint32_t other) {
 }
 
 void StraceImport::end_thread(StraceThread& thread, std::uint64_t at_ns) {
-  if (thread.pending.entered && thread.pending.call->call != Call::wait && !thread.has_exited) {
+  const auto is_end = [](Call call) {
+    return call == Call::wait || call == Call::exit || call == Call::exit_group;
+  };
+  if (thread.pending.entered && !is_end(thread.pending.call->call) && !thread.has_exited) {
     builder_.lost("calls cut off by the end of their thread");
   }
   if (!thread.has_exited) resolver_.ended(thread.id, at_ns);

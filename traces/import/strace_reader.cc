@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+#include "traces/check/content_samples.h"
 #include "traces/import/strace_text.h"
 
 namespace filereel {
@@ -70,10 +71,17 @@ bool read_time(std::string_view text, std::size_t which, std::uint64_t unit, Cal
   return true;
 }
 
-// What is written: the text of a buffer.
+// The first bytes of what is written, from the text of a buffer.
 void read_data(std::string_view text, SystemCall& call) {
+  constexpr std::size_t kLongestEscape = 4, kEnough = ContentSamples::kBytes * kLongestEscape;
   bool cut = false;
-  strace_string(text, call.data, cut);
+  call.data.clear();
+  if (text.size() <= kEnough) {
+    strace_string(text, call.data, cut);
+  } else if (text.starts_with('"')) {
+    strace_unescape(text.substr(1, kEnough), call.data);
+    call.data.resize(std::min(call.data.size(), ContentSamples::kBytes));
+  }
 }
 
 // The buffer of the first element of an array of struct iovec.
@@ -279,8 +287,10 @@ void StraceReader::read_socket_name(std::string_view text, CallArguments& to) {
   }
   constexpr std::string_view kLocal[] = {"AF_UNIX", "AF_LOCAL", "AF_FILE"};
   const std::string_view family = strace_member(text, "sa_family");
+  // The kernel chooses an abstract name if there is none.
+  const bool is_alone = !family.empty() && !text.contains(',');
   const bool may_be_local = family.empty() || std::ranges::find(kLocal, family) != std::end(kLocal);
-  if (may_be_local && !is_null(text)) to.lacks_text(false);
+  if (may_be_local && !is_alone && !is_null(text)) to.lacks_text(false);
 }
 
 bool StraceReader::fill(Argument role, std::string_view text, CallArguments& to) {

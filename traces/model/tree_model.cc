@@ -168,6 +168,11 @@ bool TreeModel::size_is_exact(FileId file) const {
   return id != kNoNode && state_->tree.node(id).data.exact();
 }
 
+bool TreeModel::size_is_assumed(FileId file) const {
+  const NodeId id = state_->tree.node_of(file);
+  return id != kNoNode && state_->tree.node(id).size_assumed;
+}
+
 bool TreeModel::is_initial(FileId file) const {
   const NodeId id = state_->tree.node_of(file);
   return id != kNoNode && state_->tree.node(id).known().origin() == Origin::before;

@@ -96,6 +96,7 @@ class TreeModel {
   // Bytes, as far as known: at least what was read or written; exact if `size_is_exact`.
   std::uint64_t size(FileId file) const;
   bool size_is_exact(FileId file) const;
+  bool size_is_assumed(FileId file) const;  // a guess, although it counts as exact
   // Whether it existed before the trace, as far as known.
   bool is_initial(FileId file) const;
 

@@ -11,6 +11,7 @@ bool BpfEventView::read(std::span<const std::byte> bytes) {
   if (bytes.size() < sizeof(head_)) return false;
   std::memcpy(&head_, bytes.data(), sizeof(head_));
   strings_ = {};
+  cut_strings_ = {};
   copies_ = reals_ = {};
   result_ = entry_ = {};
   identity_.reset();
@@ -28,7 +29,10 @@ bool BpfEventView::read(std::span<const std::byte> bytes) {
     at += part.size;
     switch (part.kind) {
       case PART_STRING:
-        if (part.which < strings_.size()) strings_[part.which] = found;
+        if (part.which < strings_.size()) {
+          strings_[part.which] = found;
+          cut_strings_[part.which] = !found.there;
+        }
         break;
       case PART_COPY:
         if (part.which < copies_.size()) copies_[part.which] = found;

@@ -38,14 +38,13 @@ static __always_inline __u64 changed_file(struct task_struct* task, const struct
   return number ? open_file(task, argument(call, number)) : 0;
 }
 
+static __always_inline __u64* reported_entry(__u64 address) {
+  return &reported[(address * 0x9e3779b97f4a7c15ull >> 52) & (kReportedFiles - 1)];
+}
+
 // Whether an open file has not been reported yet.
 static __always_inline int is_news(__u64 address) {
-  if (!is_file(address)) return 0;
-  __u64* entry = &reported[(address * 0x9e3779b97f4a7c15ull >> 52) & (kReportedFiles - 1)];
-  const __u64 value = told_value(address);
-  if (*entry == value) return 0;
-  *entry = value;
-  return 1;
+  return is_file(address) && *reported_entry(address) != told_value(address);
 }
 
 static __always_inline __u32 put_open_file(struct scratch* scratch, __u32 at, __u8 which,
@@ -76,6 +75,9 @@ int BPF_PROG(others_changed, struct pt_regs* regs, long result) {
   struct task_struct* task = bpf_get_current_task_btf();
   struct scratch* scratch = get_scratch();
   if (!scratch) return 0;
+  // Names in a container or chroot are others than ours.
+  struct fs_struct* fs = CAST(task_struct, task)->fs;
+  if ((__u64)GET(fs, root.dentry) != own_root) return 0;
   const __u32 number = CALL_NUMBER(regs) & (SHAPES - 1);
   const volatile struct bpf_shape* shape = &shapes[number];
   const __u64 values[6] = LATE_ARGUMENTS(regs);
@@ -102,6 +104,7 @@ int BPF_PROG(others_changed, struct pt_regs* regs, long result) {
   }
   at &= kMaxEvent - 1;
   event->size = at;
-  bpf_ringbuf_output(&others, scratch->bytes, at, BPF_RB_NO_WAKEUP);
+  const long full = bpf_ringbuf_output(&others, scratch->bytes, at, BPF_RB_NO_WAKEUP);
+  if (file && !full) *reported_entry(file) = told_value(file);
   return 0;
 }

@@ -315,6 +315,7 @@ void BpfProgram::discard_events() {
   if (!events) return;
   ring_buffer__add(events.get(), bpf_map__fd(state_->program->maps.others), drop, nullptr);
   ring_buffer__consume(events.get());
+  std::ranges::fill(state_->program->bss->reported, 0);  // they are reported again
 }
 
 void BpfProgram::stop_recording() {

@@ -6,6 +6,7 @@
 #include <ctime>
 #include <mutex>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -119,6 +120,7 @@ RecordOutcome BpfRecorder::record(const RecordRequest& request, TraceBuilder& bu
                                   const std::stop_token& stop) {
   const RecordingMemory shares = divide_memory(request.memory, true);
   EventQueue queue(shares.queue);
+  OtherChanges others;  // outlives the program, whose thread adds to it
   MemoryBound memory(shares.known, builder.tables().paths, dropped_,
                      [&] { return queue.waiting_bytes(); });
   BpfProgram program({.faults = request.faults,
@@ -127,8 +129,7 @@ RecordOutcome BpfRecorder::record(const RecordRequest& request, TraceBuilder& bu
                       .ring_bytes = shares.ring});
   const ProgramScope use(*this, program);
   const std::uint32_t added_ns = calibrate(program);
-  RecordOutcome outcome;
-  program.start_draining(queue, outcome.others);
+  program.start_draining(queue, others);
 
   std::optional<HeldProgram> started;
   if (!request.command.empty()) {
@@ -160,6 +161,7 @@ RecordOutcome BpfRecorder::record(const RecordRequest& request, TraceBuilder& bu
   if (started) started->release();
   const std::string command = command_text(request.command, root);
   request.started();
+  RecordOutcome outcome;
   outcome.root = root_of_names(root);
   std::optional<Clock::time_point> asked;  // when the program was asked to end
   const auto has_ended = [&] {
@@ -194,7 +196,8 @@ RecordOutcome BpfRecorder::record(const RecordRequest& request, TraceBuilder& bu
   while (!queue.has_ended()) translate(1);
   translation.finish(end);
   outcome.ended_ns = now_ns(CLOCK_REALTIME) - (now_ns(CLOCK_MONOTONIC) - end);
-  outcome.others.begin_at(translation.zero_ns());
+  others.begin_at(translation.zero_ns());
+  outcome.others = std::move(others);
   outcome.origin_ns = outcome.ended_ns - (end - translation.zero_ns());
   // Calls in flight when the recording stopped may have changed files before.
   constexpr std::uint64_t kInFlight = 20'000'000;

@@ -171,7 +171,8 @@ void BpfTranslation::mark_others(SystemCall& call) const {
 
 // Which of two files the call used is known unless the other thread was fast.
 void BpfTranslation::count_replaced(const SystemCall& call) {
-  const bool is_other = call.fd_path == kNoFilePath && call.fd2_path == kNoFilePath;
+  const bool is_other = call.fd_path == kNoFilePath &&
+                        (call.fd2 == SystemCall::kNone || call.fd2_path == kNoFilePath);
   if ((event_.head().flags & EVENT_REPLACED) == 0 || is_other) return;
   builder_.approximated("calls whose descriptor another thread replaced meanwhile");
 }

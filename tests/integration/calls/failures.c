@@ -67,6 +67,9 @@ int main(int argc, char** argv) {
   MUST_FAIL(open(name, O_WRONLY | O_CREAT, 0644), ENAMETOOLONG);
 
   MUST_FAIL(mkdir("missing/.", 0755), ENOENT);
+  MUST_FAIL(open("missing/.", O_WRONLY | O_CREAT, 0644), ENOENT);
+  MUST_FAIL(rename("file", "missing/."), ENOENT);
+  MUST_FAIL(link("file", "missing/."), ENOENT);
   // Flags that exclude each other: RWF_APPEND and RWF_NOAPPEND.
   const int writable = open_file("file", O_WRONLY);
   const struct iovec part = {text, sizeof text};
