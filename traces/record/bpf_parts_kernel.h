@@ -141,7 +141,9 @@ static __always_inline __u32 put_first_buffer(struct scratch* scratch, __u32 at,
                                               __u32 most) {
   __u64 first[2];
   if (bpf_probe_read_user(first, sizeof(first), (const void*)vector) != 0) return at;
-  return put_copy(scratch, at, PART_COPY, 0, first[1] < most ? first[1] : most, first[0]);
+  __u32 size = first[1] < most ? first[1] : most;
+  barrier_var(size);  // otherwise the compiler removes the bound that the verifier needs
+  return put_copy(scratch, at, PART_COPY, 0, size, first[0]);
 }
 
 static __always_inline void identify(struct inode* inode, struct bpf_identity* identity) {
