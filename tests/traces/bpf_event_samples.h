@@ -176,6 +176,17 @@ inline std::vector<BpfSample> bpf_event_samples() {
           .add_bytes({})
           .add(open(3, 0x30, "/d/a"))
           .cut(7));
+  const auto other = [] { return BpfEvent(EVENT_OTHER).with({0x6d72}).by(300, 300); };
+  samples.push_back(BpfSample("good-others")
+                        .add(other().path("/d/a"))
+                        .add(other().path("../a/").real(0, "/d/e").path2("b").real(1, "/d"))
+                        .add(other().identity(0x30, S_IFREG).real(0, "/d/c", PART_DELETED)));
+  samples.push_back(BpfSample("bad-others")
+                        .add(other())
+                        .add(other().with({UINT64_MAX, UINT64_MAX}).path("..").real(0, "/"))
+                        .add(other().path("\377/\n/.").path2("."))
+                        .add(other().part(PART_STRING, 0, "", PART_CUT).real(0, "/d"))
+                        .add(other().part(PART_REAL, 0, "\377ab")));
   return samples;
 }
 

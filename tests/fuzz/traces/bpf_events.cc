@@ -12,6 +12,8 @@
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/traces/checked_operations.h"
 #include "traces/calls/call_resolver.h"
+#include "traces/check/other_changes.h"
+#include "traces/record/bpf_other_changes.h"
 #include "traces/record/bpf_translation.h"
 
 FUZZ_TARGET(bpf_events) {
@@ -30,6 +32,7 @@ FUZZ_TARGET(bpf_events) {
        .mount_point = [](std::uint64_t device) { return device % 2 == 0 ? "/d" : ""; }});
   if ((how & 4) != 0) translation.begin_with_exec_of(100);
   std::span<const std::byte> rest = std::as_bytes(std::span(data, size)).subspan(1);
+  OtherChanges others;
   std::uint64_t last = 0;
   while (rest.size() >= 2) {
     const std::size_t length =
@@ -37,9 +40,11 @@ FUZZ_TARGET(bpf_events) {
     rest = rest.subspan(2);
     const std::span<const std::byte> event = rest.first(std::min(length, rest.size()));
     translation.take(event);
+    add_other_changes(event, others);
     rest = rest.subspan(event.size());
     ++last;
   }
+  others.begin_at(last);
   translation.finish(kZero + last);
   check.finish();
 }
