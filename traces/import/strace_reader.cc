@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-#include "traces/check/content_samples.h"
 #include "traces/import/strace_text.h"
 
 namespace filereel {
@@ -73,14 +72,14 @@ bool read_time(std::string_view text, std::size_t which, std::uint64_t unit, Cal
 
 // The first bytes of what is written, from the text of a buffer.
 void read_data(std::string_view text, SystemCall& call) {
-  constexpr std::size_t kLongestEscape = 4, kEnough = ContentSamples::kBytes * kLongestEscape;
+  constexpr std::size_t kLongestEscape = 4, kEnough = SystemCall::kMostData * kLongestEscape;
   bool cut = false;
   call.data.clear();
   if (text.size() <= kEnough) {
     strace_string(text, call.data, cut);
   } else if (text.starts_with('"')) {
     strace_unescape(text.substr(1, kEnough), call.data);
-    call.data.resize(std::min(call.data.size(), ContentSamples::kBytes));
+    call.data.resize(std::min(call.data.size(), SystemCall::kMostData));
   }
 }
 

@@ -11,7 +11,6 @@
 #include "traces/calls/call_order.h"
 #include "traces/calls/call_table.h"
 #include "traces/calls/harmless_calls.h"
-#include "traces/check/content_samples.h"
 #include "traces/record/compat_calls.h"
 
 namespace filereel {
@@ -226,12 +225,12 @@ bpf_shape shape_of(const CallRow& row, unsigned flags, bool content) {
         break;
       case Argument::buffers:
         shape.vector = argument;
-        if (content && row.call == Call::write) shape.copy_size[0] = ContentSamples::kBytes;
+        if (content && row.call == Call::write) shape.copy_size[0] = SystemCall::kMostData;
         break;
       case Argument::data:
         if (content) {
           shape.copy[0] = argument;
-          shape.copy_size[0] = ContentSamples::kBytes;
+          shape.copy_size[0] = SystemCall::kMostData;
         }
         break;
       case Argument::link_text:
