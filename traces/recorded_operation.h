@@ -14,7 +14,9 @@ struct RecordedOperation {
   Operation operation;            // `position` and `thread` are set
   std::uint64_t start_ns = 0;     // since the start of the trace
   std::uint64_t duration_ns = 0;  // 0: unknown
-  // While it is recorded: the first bytes of a write; empty: unknown. Not a part of a trace.
+  // While it is recorded: the first bytes of a write, of which kMostData matter; empty: unknown.
+  // Not a part of a trace.
+  static constexpr std::size_t kMostData = 32;
   std::string_view data = {};
 };
 

@@ -218,7 +218,7 @@ void learn_holes(CallParts& parts, const SystemCall& call, const Description& fi
   if (found < from) return;
   if (finds_data) {
     parts.model.learn_hole(entry, from, found - from);
-    parts.model.learn_read(entry, found, 1);
+    parts.model.learn_data(entry, found, 1);
   } else {
     parts.model.learn_data(entry, from, found - from);
     parts.model.learn_hole(entry, found, kBlock);

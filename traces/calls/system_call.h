@@ -2,7 +2,6 @@
 // both converted to these.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -147,9 +146,8 @@ struct SeenFile {
 //                        woken; mode: 1 for a page that was not in memory
 //   unshare              flags: CLONE_*
 struct SystemCall {
-  static constexpr int kNone = -1000;           // no descriptor
-  static constexpr int kCwd = -100;             // AT_FDCWD
-  static constexpr std::size_t kMostData = 32;  // useful bytes of `data`
+  static constexpr int kNone = -1000;  // no descriptor
+  static constexpr int kCwd = -100;    // AT_FDCWD
 
   Call call = Call::close;
   std::string_view name;       // from the tracer's table, for counts; may be empty

@@ -16,7 +16,7 @@ namespace filereel {
 
 class ContentSamples {
  public:
-  static constexpr std::size_t kBytes = 32;      // of each write, at most
+  static constexpr std::size_t kBytes = RecordedOperation::kMostData;  // of each write, at most
   static constexpr std::size_t kMost = 200'000;  // samples, of about 90 bytes each; the first ones
 
   struct Sample {

@@ -12,6 +12,7 @@
 #include <sys/sysmacros.h>
 
 #include "traces/import/strace_text.h"
+#include "traces/recorded_operation.h"
 
 namespace filereel {
 namespace {
@@ -72,14 +73,14 @@ bool read_time(std::string_view text, std::size_t which, std::uint64_t unit, Cal
 
 // The first bytes of what is written, from the text of a buffer.
 void read_data(std::string_view text, SystemCall& call) {
-  constexpr std::size_t kLongestEscape = 4, kEnough = SystemCall::kMostData * kLongestEscape;
+  constexpr std::size_t kLongestEscape = 4, kEnough = RecordedOperation::kMostData * kLongestEscape;
   bool cut = false;
   call.data.clear();
   if (text.size() <= kEnough) {
     strace_string(text, call.data, cut);
   } else if (text.starts_with('"')) {
     strace_unescape(text.substr(1, kEnough), call.data);
-    call.data.resize(std::min(call.data.size(), SystemCall::kMostData));
+    call.data.resize(std::min(call.data.size(), RecordedOperation::kMostData));
   }
 }
 

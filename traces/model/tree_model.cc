@@ -113,12 +113,6 @@ void TreeModel::learn_hole(FileId file, std::uint64_t offset, std::uint64_t leng
 void TreeModel::learn_data(FileId file, std::uint64_t offset, std::uint64_t length) {
   const NodeId id = state_->tree.node_of(file);
   if (id == kNoNode) return;
-  state_->tree.node(id).change_data([&](FileData& data) { data.use(offset, length); });
-}
-
-void TreeModel::learn_read(FileId file, std::uint64_t offset, std::uint64_t length) {
-  const NodeId id = state_->tree.node_of(file);
-  if (id == kNoNode) return;
   state_->tree.node(id).change_data([&](FileData& data) { data.was_read(offset, length, length); });
 }
 

@@ -64,9 +64,6 @@ class TreeModel {
   void learn_hole(FileId file, std::uint64_t offset, std::uint64_t length);
   void learn_data(FileId file, std::uint64_t offset, std::uint64_t length);
 
-  // The file was seen to have data there.
-  void learn_read(FileId file, std::uint64_t offset, std::uint64_t length);
-
   // What the real tree shows of a file that existed before the trace and has not changed since:
   // operations show only what the program asked for.
   struct ExistingFile {

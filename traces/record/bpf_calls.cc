@@ -11,7 +11,9 @@
 #include "traces/calls/call_order.h"
 #include "traces/calls/call_table.h"
 #include "traces/calls/harmless_calls.h"
+#include "traces/calls/names.h"
 #include "traces/record/compat_calls.h"
+#include "traces/recorded_operation.h"
 
 namespace filereel {
 namespace {
@@ -109,29 +111,10 @@ bool is_for_files_only(Call call) {
 
 // Whether it matters to the check of a recording that another process makes the call.
 bool changes_files(Call call) {
-  switch (call) {
-    case Call::open:
-    case Call::write:
-    case Call::truncate:
-    case Call::ftruncate:
-    case Call::fallocate:
-    case Call::mkdir:
-    case Call::rmdir:
-    case Call::unlink:
-    case Call::rename:
-    case Call::link:
-    case Call::symlink:
-    case Call::mknod:
-    case Call::chmod:
-    case Call::fchmod:
-    case Call::copy_file_range:
-    case Call::sendfile:
-    case Call::splice:
-    case Call::clone_range:
-      return true;
-    default:
-      return false;
-  }
+  return call == Call::open || names_an_entry(call) ||
+         is_one_of(call, {Call::write, Call::truncate, Call::ftruncate, Call::fallocate,
+                          Call::chmod, Call::fchmod, Call::copy_file_range, Call::sendfile,
+                          Call::splice, Call::clone_range});
 }
 
 unsigned flags_of(const CallRow& row) {
@@ -225,12 +208,12 @@ bpf_shape shape_of(const CallRow& row, unsigned flags, bool content) {
         break;
       case Argument::buffers:
         shape.vector = argument;
-        if (content && row.call == Call::write) shape.copy_size[0] = SystemCall::kMostData;
+        if (content && row.call == Call::write) shape.copy_size[0] = RecordedOperation::kMostData;
         break;
       case Argument::data:
         if (content) {
           shape.copy[0] = argument;
-          shape.copy_size[0] = SystemCall::kMostData;
+          shape.copy_size[0] = RecordedOperation::kMostData;
         }
         break;
       case Argument::link_text:

@@ -11,7 +11,6 @@ bool BpfEventView::read(std::span<const std::byte> bytes) {
   if (bytes.size() < sizeof(head_)) return false;
   std::memcpy(&head_, bytes.data(), sizeof(head_));
   strings_ = {};
-  cut_strings_ = {};
   copies_ = reals_ = {};
   result_ = entry_ = {};
   identity_.reset();
@@ -22,6 +21,7 @@ bool BpfEventView::read(std::span<const std::byte> bytes) {
     at += sizeof(part);
     if (part.size > bytes.size() - at) return false;
     const Part found{.there = (part.flags & PART_CUT) == 0,
+                     .cut = (part.flags & PART_CUT) != 0,
                      .deleted = (part.flags & PART_DELETED) != 0,
                      .partial = (part.flags & PART_PARTIAL) != 0,
                      .sibling = (part.flags & PART_SIBLING) != 0,
@@ -29,10 +29,7 @@ bool BpfEventView::read(std::span<const std::byte> bytes) {
     at += part.size;
     switch (part.kind) {
       case PART_STRING:
-        if (part.which < strings_.size()) {
-          strings_[part.which] = found;
-          cut_strings_[part.which] = !found.there;
-        }
+        if (part.which < strings_.size()) strings_[part.which] = found;
         break;
       case PART_COPY:
         if (part.which < copies_.size()) copies_[part.which] = found;

@@ -18,6 +18,7 @@ class BpfEventView {
  public:
   struct Part {
     bool there = false;  // present and not truncated
+    bool cut = false;    // present and truncated
     bool deleted = false, partial = false, sibling = false;
     std::string_view bytes;
   };
@@ -27,8 +28,6 @@ class BpfEventView {
 
   const bpf_event& head() const { return head_; }
   const Part& string(std::size_t which) const { return strings_[which]; }
-  // The string was given but could not be read.
-  bool is_cut(std::size_t which) const { return cut_strings_[which]; }
   const Part& copy(std::size_t which) const { return copies_[which]; }
   const Part& real(std::size_t which) const { return reals_[which]; }
   const Part& entry() const { return entry_; }
@@ -47,7 +46,6 @@ class BpfEventView {
  private:
   bpf_event head_{};
   std::array<Part, 3> strings_;
-  std::array<bool, 3> cut_strings_{};
   std::array<Part, 2> copies_, reals_;
   Part result_, entry_;
   unsigned entry_kind_ = 0;

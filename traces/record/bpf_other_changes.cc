@@ -13,7 +13,7 @@ namespace {
 // Empty: unknown.
 std::string changed_path(const BpfEventView& event, std::size_t which) {
   const BpfEventView::Part& text = event.string(which);
-  if (event.is_cut(which)) return {};
+  if (text.cut) return {};
   const std::string_view given = text.there ? text.bytes : std::string_view();
   if (given.starts_with('/')) return std::string(given);
   std::string base = real_path(event.real(which));
