@@ -23,6 +23,7 @@
 
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
+#include "filesets/system/process.h"
 #include "filesets/system/program_privileges.h"
 #include "filesets/system/units.h"
 #include "tools/commands.h"
@@ -158,8 +159,8 @@ bool shares_standard_error(const RecordArguments& arguments) {
 // Whether there is a program to start, as far as its file shows.
 bool can_start(const RecordArguments& arguments) {
   if (arguments.command.empty()) return false;
-  const std::string& name = arguments.command.front();
-  return name.contains('/') ? access(name.c_str(), X_OK) == 0 : find_program(name).has_value();
+  const std::optional<std::string> file = file_of_command(arguments.command.front());
+  return file && access(file->c_str(), X_OK) == 0;
 }
 
 // filereel's exit code after the program's end.

@@ -62,6 +62,10 @@ std::optional<std::string> find_program(std::string_view name) {
   return std::nullopt;
 }
 
+std::optional<std::string> file_of_command(const std::string& command) {
+  return command.contains('/') ? command : find_program(command);
+}
+
 void ignore_write_signals() {
   for (const int signal : {SIGPIPE, SIGXFSZ}) {
     struct sigaction action{};

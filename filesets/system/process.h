@@ -16,6 +16,10 @@ namespace filereel {
 // missing from a user's PATH.
 std::optional<std::string> find_program(std::string_view name);
 
+// The file of a command as execvp takes it: a path if it has a slash, otherwise a name in PATH.
+// nullopt: there is none of the name; a path is not looked at.
+std::optional<std::string> file_of_command(const std::string& command);
+
 // From now on a write to a closed pipe or beyond the file size limit (ulimit -f) fails with an
 // error instead of ending the process. Child programs inherit the caller's SIGPIPE and SIGXFSZ:
 // exec() resets handlers, and an ignored signal stays ignored.

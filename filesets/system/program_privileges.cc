@@ -68,8 +68,7 @@ std::string lost_by(const std::string& path, int interpreters) {
 }  // namespace
 
 std::string privileges_lost_to_tracing(const std::string& command) {
-  const bool is_path = command.contains('/');
-  const std::optional<std::string> path = is_path ? command : find_program(command);
+  const std::optional<std::string> path = file_of_command(command);
   if (!path || may_trace_anything() || prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1) return "";
   return lost_by(*path, kMostInterpreters);
 }

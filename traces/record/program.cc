@@ -123,8 +123,7 @@ void HeldProgram::terminate() {
 }
 
 bool is_compat_program(const std::string& command) {
-  const bool is_path = command.contains('/');
-  const std::optional<std::string> path = is_path ? command : find_program(command);
+  const std::optional<std::string> path = file_of_command(command);
   if (!path) return false;
   const Descriptor file(open(path->c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   std::array<char, EI_NIDENT> begin{};
