@@ -67,20 +67,27 @@ TraceInfo ReelOutput::complete(bool timed, const Session& session) {
 void ReelOutput::finish(bool timed, const Session& session) {
   const TraceInfo info = complete(timed, session);
   session.print(fmt::format("{}: {}\n", printable_line(path_), describe_trace(info)));
-  notice_of_losses(info, session);
+  remark(info, session);
 }
 
 void ReelOutput::finish_quietly(bool timed, const Session& session) {
   const TraceInfo info = complete(timed, session);
   session.notice(fmt::format("{}: {}", path_, describe_trace(info)));
+  remark(info, session);
+}
+
+void ReelOutput::remark(const TraceInfo& info, const Session& session) const {
   notice_of_losses(info, session);
+  if (samples_ && info.check.done && info.check.writes == 0) {
+    session.notice("content not compared with reality: no write can be compared");
+  }
 }
 
 bool checks_content(const std::string& what) {
   constexpr std::array<std::string_view, 2> kKinds = {"tree", "content"};
   if (std::ranges::find(kKinds, what) == kKinds.end()) {
     throw Error(ErrorKind::usage,
-                fmt::format("--check {}: unknown{}", printable(what), use_one_of(what, kKinds)));
+                fmt::format("unknown check '{}'{}", printable(what), use_one_of(what, kKinds)));
   }
   return what == "content";
 }

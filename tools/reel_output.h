@@ -55,6 +55,7 @@ class ReelOutput final : private OperationSink {
  private:
   void add(const RecordedOperation& operation) override;
   TraceInfo complete(bool timed, const Session& session);
+  void remark(const TraceInfo& info, const Session& session) const;
 
   std::string path_;
   TraceTables tables_;

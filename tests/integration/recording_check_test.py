@@ -187,9 +187,14 @@ class Recorded:
     def test_the_content_of_what_was_written(self):
         done = self.record("--strict", "--check", "content", "--", sys.executable, "-S", "-c",
                            CONTENT_PROGRAM)
-        self.assertNotIn("reality", done.err)
+        said = "content compared with reality: the first bytes of 4 writes"
+        self.assertIn(said, done.err)
+        self.assertNotIn("differs", done.err)
+        self.assertIn(said, self.filereel("show", "a.reel").out)
         check = json.loads(self.filereel("show", "a.reel", "--json").out)["check"]
         self.assertEqual(check["writes"], 4)
+        done = self.record("--check", "content", "--", "true")
+        self.assertIn("content not compared with reality: no write can be compared", done.err)
 
     def test_the_content_of_appends_to_files_of_unknown_size(self):
         (self.scratch / "old").write_bytes(b"o" * 500)

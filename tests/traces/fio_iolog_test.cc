@@ -200,7 +200,7 @@ TEST_CASE("a last line that may be cut off is counted instead of guessed") {
     Imported imported(fio_importer(), text);
     CHECK(imported.error.empty());
     const auto& counts = imported.builder.info().lost;
-    const auto found = counts.find("last line, which is cut off");
+    const auto found = counts.find("a last line that is cut off");
     return found == counts.end() ? 0 : found->second;
   };
   CHECK(lost(log) == 0);

@@ -50,6 +50,10 @@ std::vector<std::string> describe_check(const RecordingCheck& check) {
         check.by_others, check.by_others == 1 ? "file" : "files", check.others.empty() ? "" : ":"));
     add_indented(lines, difference_lines(check.by_others, check.others));
   }
+  if (check.writes > 0) {
+    lines.push_back(fmt::format("content compared with reality: the first bytes of {} {}",
+                                check.writes, check.writes == 1 ? "write" : "writes"));
+  }
   if (check.changed_later > 0) {
     lines.push_back(fmt::format("changed after the recording, so not compared with reality: {} {}",
                                 check.changed_later, check.changed_later == 1 ? "file" : "files"));

@@ -9,7 +9,8 @@
 namespace filereel {
 
 // "the recording differs from reality in 2 files:", then one indented line for each described
-// difference, and what was not compared; nothing if there is nothing to say. Printable.
+// difference, how much of the content was compared, and what was not compared; nothing if there is
+// nothing to say. Printable.
 std::vector<std::string> describe_check(const RecordingCheck& check);
 
 // The differences in one line: "the recording differs from reality in 2 files: …; …"; empty: none.

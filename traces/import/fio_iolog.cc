@@ -76,7 +76,7 @@ class Iolog {
       text = trim_end(text);
       if (begin_part(text) || text.empty()) continue;
       if (input_.is_cut() && !ends_with_word(text)) {
-        builder_.lost("last line, which is cut off");
+        builder_.lost("a last line that is cut off");
         continue;
       }
       line(text);
