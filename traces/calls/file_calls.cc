@@ -246,7 +246,8 @@ void file_call(CallParts& parts, CallContext& context, OperationKind kind) {
     const FileId entry = parts.model.file_of_slot(file->slot);
     const auto path = entry == kNoFileId ? file->path : parts.model.path_of(entry);
     if (!path) {
-      return parts.builder.approximated("calls on removed files through O_PATH descriptors omitted");
+      return parts.builder.approximated(
+          "calls on removed files through O_PATH descriptors omitted");
     }
     return emit_rest(parts, context, {.path = *path}, {.kind = kind, .path = *path});
   }
