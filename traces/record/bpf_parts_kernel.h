@@ -126,6 +126,7 @@ static __always_inline __u32 put_string(struct scratch* scratch, __u32 at, __u8 
 
 static __always_inline __u32 put_copy(struct scratch* scratch, __u32 at, __u8 kind, __u8 which,
                                       __u32 size, __u64 user) {
+  barrier_var(size);  // otherwise the compiler may remove the bound that the verifier needs
   size &= kPathMax - 1;
   __u8* bytes = place(scratch, at + sizeof(struct bpf_part));
   if (bpf_probe_read_user(bytes, size, (const void*)user) != 0) {
@@ -141,9 +142,7 @@ static __always_inline __u32 put_first_buffer(struct scratch* scratch, __u32 at,
                                               __u32 most) {
   __u64 first[2];
   if (bpf_probe_read_user(first, sizeof(first), (const void*)vector) != 0) return at;
-  __u32 size = first[1] < most ? first[1] : most;
-  barrier_var(size);  // otherwise the compiler removes the bound that the verifier needs
-  return put_copy(scratch, at, PART_COPY, 0, size, first[0]);
+  return put_copy(scratch, at, PART_COPY, 0, first[1] < most ? first[1] : most, first[0]);
 }
 
 static __always_inline void identify(struct inode* inode, struct bpf_identity* identity) {
