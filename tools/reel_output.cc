@@ -79,7 +79,7 @@ void ReelOutput::finish_quietly(bool timed, const Session& session) {
 void ReelOutput::remark(const TraceInfo& info, const Session& session) const {
   notice_of_losses(info, session);
   if (samples_ && info.check.done && info.check.writes == 0) {
-    session.notice("content not compared with reality: no write can be compared");
+    session.notice("content not compared with reality: no write could be compared");
   }
 }
 

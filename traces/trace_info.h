@@ -35,7 +35,7 @@ struct RecordingCheck {
   bool done = false;                // false: not compared
   std::string why_not;              // the reason, if there is one
   std::uint64_t names = 0;          // compared
-  std::uint64_t unchecked = 0;      // not compared: no time, or no permission
+  std::uint64_t unchecked = 0;      // not, or not fully, compared: time, permission
   std::uint64_t differing = 0;      // names that differ
   std::uint64_t changed_later = 0;  // names that differ, but changed after the recording
   std::uint64_t by_others = 0;      // names that differ, which another process was seen to change

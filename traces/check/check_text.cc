@@ -59,8 +59,9 @@ std::vector<std::string> describe_check(const RecordingCheck& check) {
                                 check.changed_later, check.changed_later == 1 ? "file" : "files"));
   }
   if (check.unchecked > 0) {
-    lines.push_back(fmt::format("not compared with reality: {} of {} names (time or permission)",
-                                check.unchecked, check.unchecked + check.names));
+    lines.push_back(
+        fmt::format("not fully compared with reality: {} of {} names (time or permission)",
+                    check.unchecked, check.unchecked + check.names));
   }
   return lines;
 }

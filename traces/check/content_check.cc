@@ -18,16 +18,18 @@ ContentDifference content_difference(int directory, const std::string& name,
   ContentDifference found;
   if (samples.empty()) return found;
   const Descriptor file = open_for_check(directory, name);
-  if (!file) return found;
+  if (!file) {
+    found.complete = false;
+    return found;
+  }
   std::array<char, ContentSamples::kBytes> bytes{};
   for (const auto& [offset, sample] : samples) {
-    if (is_late()) {
+    const ssize_t length =
+        is_late() ? -1 : pread(file.get(), bytes.data(), sample.length, static_cast<off_t>(offset));
+    if (length < 0) {
       found.complete = false;
       return found;
     }
-    const ssize_t length =
-        pread(file.get(), bytes.data(), sample.length, static_cast<off_t>(offset));
-    if (length < 0) return found;
     ++found.writes;
     const std::string_view real(bytes.data(), static_cast<std::size_t>(length));
     if (real.size() == sample.length && ContentSamples::hash(real) == sample.hash) continue;

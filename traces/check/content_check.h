@@ -12,10 +12,10 @@ namespace filereel {
 struct ContentDifference {
   std::string text;          // for a message; empty: none
   std::uint64_t writes = 0;  // compared
-  bool complete = true;      // false: there was no time for all
+  bool complete = true;      // false: not all were compared (time, permission, read error)
 };
 
-// Of a regular file in the directory, until `is_late`. Nothing is compared if it cannot be read.
+// Of a regular file in the directory, until `is_late`.
 ContentDifference content_difference(int directory, const std::string& name,
                                      const ContentSamples::OfFile& samples,
                                      const std::function<bool()>& is_late);
