@@ -38,7 +38,7 @@ constexpr const char* kDemonstration = "fc-test";
 
 struct RunArguments {
   std::vector<std::string> names;
-  std::string near, against;
+  std::string near, against, control;
   std::vector<std::string> far, against_far, sweeps, parts;
   FormatArguments format;
   ParameterArguments parameters;
@@ -56,6 +56,9 @@ void add_options(CLI::App& command, RunArguments& arguments) {
                      "Volume to measure in turns with the first one, and to compare with it");
   add_repeated(command, "--against-far", arguments.against_far,
                "Second volume of --against (default: --far)");
+  command.add_option("--control", arguments.control,
+                     "Volume to measure in turns, to tell changes of the machine from changes of "
+                     "the volume under test");
   add_format_options(command, arguments.format);
   command
       .add_option("--parts", arguments.parts,
@@ -102,6 +105,10 @@ void check_together(const RunArguments& arguments) {
   };
   needs_against(!output.against_json.empty(), "--against-json");
   needs_against(!output.against_label.empty(), "--against-label");
+  if (!arguments.control.empty() && !arguments.parts.empty()) {
+    throw Error(ErrorKind::usage,
+                "--control supports one volume: omit --parts, and name a part with --near");
+  }
   if (arguments.block_baseline && !arguments.parts.empty()) {
     throw Error(
         ErrorKind::usage,
@@ -122,6 +129,7 @@ void require_volume(const RunArguments& arguments) {
 std::vector<Target> all_of(const NamedTargets& targets) {
   std::vector<Target> list;
   if (targets.near) list.push_back(*targets.near);
+  if (targets.control) list.push_back(*targets.control);
   for (const auto* more : {&targets.against, &targets.far, &targets.against_far}) {
     list.insert(list.end(), more->begin(), more->end());
   }
@@ -133,7 +141,7 @@ std::vector<Target> all_of(const NamedTargets& targets) {
 bool demonstrate(RunArguments& arguments, PlanOverrides& overrides) {
   if (!arguments.names.empty()) return false;
   arguments.names = {kDemonstration};
-  if (!arguments.near.empty() || !arguments.far.empty() || !arguments.against.empty() ||
+  if (!arguments.near.empty() || !arguments.far.empty() || !arguments.against.empty() || !arguments.control.empty() ||
       !arguments.format.file_systems.empty() || !overrides.parameters.empty()) {
     return false;
   }
@@ -178,6 +186,7 @@ RunRequest request_of(const RunArguments& arguments, const Plan& plan) {
                      .block_baseline = arguments.block_baseline};
   if (!arguments.near.empty()) request.targets.near = parse_target(arguments.near);
   if (!arguments.against.empty()) request.targets.against = {parse_target(arguments.against)};
+  if (!arguments.control.empty()) request.targets.control = parse_target(arguments.control);
   apply_runs(arguments.runs, request.runs, request.auto_runs);
   return request;
 }

@@ -1,6 +1,7 @@
 #include "replay/results/result.h"
 
 #include <algorithm>
+#include <ctime>
 #include <array>
 #include <cstddef>
 #include <utility>
@@ -118,6 +119,25 @@ const JobRecord& Result::job_of(const Measurement& measurement) const {
   static const JobRecord kNone;
   const auto found = std::ranges::find(plan.jobs, measurement.workload, &JobRecord::name);
   return found == plan.jobs.end() ? kNone : *found;
+}
+
+Result Result::of_same_run() const {
+  Result other;
+  other.version = version;
+  other.started = started;
+  other.session = session;
+  other.serials_hidden = serials_hidden;
+  other.host = host;
+  other.plan = plan;
+  other.complete = complete;
+  return other;
+}
+
+std::optional<std::int64_t> Result::started_s() const {
+  tm parts{};
+  const char* const end = strptime(started.c_str(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  if (!end || *end != '\0') return std::nullopt;
+  return timegm(&parts);
 }
 
 void Result::add(Measurement& measurement, Sample sample) {

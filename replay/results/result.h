@@ -116,6 +116,8 @@ struct HostInfo {
   // Details beyond the release name. Distributions patch a kernel under the same release, and
   // microcode updates contain mitigations that slow down system calls. "" if unknown.
   std::string kernel_build = {}, microcode = {};
+  // "physical", "virtual" or "container": what else may use the machine. "" if unknown.
+  std::string machine = {};
 };
 
 // Reads or writes of one size class.
@@ -361,10 +363,13 @@ struct EscapedNames {
 };
 
 struct Result {
-  static constexpr int kSchemaVersion = 6;
+  static constexpr int kSchemaVersion = 7;
 
   std::string version;          // filereel's
   std::string started;          // ISO 8601, UTC
+  // A random name of the run. The results of the volumes that took turns in one run have the same.
+  // "" before schema version 7.
+  std::string session;
   std::string label, note;      // by the user; the label names the result in comparisons
   bool serials_hidden = false;  // see hide_serials
   HostInfo host;
@@ -375,11 +380,18 @@ struct Result {
   std::vector<EscapedNames> escaped_names;
   std::vector<BlockBaseline> baselines;
   std::vector<Measurement> measurements;
+  // The control volume, measured in turns with the one of this result; at most one. It has volumes,
+  // measurements and warnings of its own, and shares everything else with this result.
+  std::vector<Result> control;
 
   // The job of the measurement; a default one if there is none of that name.
   const JobRecord& job_of(const Measurement& measurement) const;
+  // Seconds since the epoch; empty if `started` is not a time.
+  std::optional<std::int64_t> started_s() const;
   // Adds a sample to one of the measurements and updates the number of runs.
   void add(Measurement& measurement, Sample sample);
+  // A result of the same run without volumes, measurements, warnings and control.
+  Result of_same_run() const;
   // Adds a warning unless one with the same code and text exists.
   void warn(Warning warning);
 };

@@ -188,8 +188,7 @@ void read_one_job(const Json& json, Result& result) {
   result.plan.jobs.push_back(std::move(job));
 }
 
-void read_jobs(const Json& json, Result& result) {
-  result.plan = plan_from_json(required(json, "plan"));
+void read_measurements(const Json& json, Result& result) {
   for (const Json& one : required_list(json, "measurements")) {
     Measurement& measurement = result.measurements.emplace_back(measurement_from_json(one));
     measurement.kind = kind_from_json(one);
@@ -198,10 +197,28 @@ void read_jobs(const Json& json, Result& result) {
   }
 }
 
+void read_jobs(const Json& json, Result& result) {
+  result.plan = plan_from_json(required(json, "plan"));
+  read_measurements(json, result);
+}
+
+void read_control(const Json& json, Result& result) {
+  const auto found = json.find("control");
+  if (found == json.end()) return;
+  Result control = result.of_same_run();
+  for (const Json& one : required_list(*found, "volumes")) {
+    control.volumes.push_back(volume_from_json(one));
+  }
+  get(*found, "warnings", control.warnings);
+  read_measurements(*found, control);
+  result.control.push_back(std::move(control));
+}
+
 Result read_result(const Json& json, std::int64_t version) {
   Result result;
   get(required(json, "filereel"), "version", result.version);
   get(json, "started", result.started);
+  get(json, "session", result.session);
   get(json, "label", result.label);
   get(json, "note", result.note);
   get(json, "serials_hidden", result.serials_hidden);
@@ -213,6 +230,7 @@ Result read_result(const Json& json, std::int64_t version) {
   get(json, "escaped_names", result.escaped_names);
   get(json, "block_baselines", result.baselines);
   version < 3 ? read_one_job(json, result) : read_jobs(json, result);
+  read_control(json, result);
   return result;
 }
 

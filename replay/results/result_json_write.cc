@@ -143,6 +143,18 @@ Json volume_json(const VolumeDescription& volume) {
   return json;
 }
 
+Json volumes_json(const Result& result) {
+  Json list = Json::array();
+  for (const VolumeDescription& volume : result.volumes) list.push_back(volume_json(volume));
+  return list;
+}
+
+Json measurements_json(const Result& result) {
+  Json list = Json::array();
+  for (const Measurement& one : result.measurements) list.push_back(measurement_json(one));
+  return list;
+}
+
 }  // namespace
 
 std::string sample_to_json(const Sample& sample) {
@@ -154,21 +166,22 @@ std::string result_to_json(const Result& result) {
   json["schema_version"] = Result::kSchemaVersion;
   json["filereel"] = {{"version", result.version}};
   json["started"] = result.started;
+  if (!result.session.empty()) json["session"] = result.session;
   if (!result.label.empty()) json["label"] = result.label;
   if (!result.note.empty()) json["note"] = result.note;
   if (result.serials_hidden) json["serials_hidden"] = true;
   json["host"] = result.host;
-  json["volumes"] = Json::array();
-  for (const VolumeDescription& volume : result.volumes)
-    json["volumes"].push_back(volume_json(volume));
+  json["volumes"] = volumes_json(result);
   json["plan"] = plan_json(result.plan);
   json["complete"] = result.complete;
   json["warnings"] = result.warnings;
   if (!result.escaped_names.empty()) json["escaped_names"] = result.escaped_names;
   if (!result.baselines.empty()) json["block_baselines"] = result.baselines;
-  json["measurements"] = Json::array();
-  for (const Measurement& measurement : result.measurements) {
-    json["measurements"].push_back(measurement_json(measurement));
+  json["measurements"] = measurements_json(result);
+  for (const Result& control : result.control) {
+    json["control"] = {{"volumes", volumes_json(control)},
+                       {"warnings", control.warnings},
+                       {"measurements", measurements_json(control)}};
   }
   Json matrices = Json::array();
   for (const JobRecord& job : result.plan.jobs) {

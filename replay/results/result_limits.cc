@@ -38,6 +38,10 @@ class LimitChecker {
     at_most(result_.baselines.size(), kMostBaselines, "block baselines");
     at_most(result_.measurements.size(), kMostMeasurements, "measurements");
     for (const Measurement& one : result_.measurements) look_at(one);
+    for (const Result& control : result_.control) {
+      at_most(control.measurements.size(), kMostMeasurements, "measurements");
+      for (const Measurement& one : control.measurements) look_at(one);
+    }
     at_most(sets_.size(), kMostNames, "sets");
     at_most(operations_.size(), kMostNames, "operations");
     at_most(sets_.size() * operations_.size(), kMostCells, "sets times operations");

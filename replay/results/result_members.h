@@ -274,7 +274,8 @@ inline constexpr auto kMembers<HostInfo> =
                Member{"governor", &HostInfo::governor},
                Member{"clock_source", &HostInfo::clock_source},
                Member{"kernel_build", &HostInfo::kernel_build},
-               Member{"microcode", &HostInfo::microcode}};
+               Member{"microcode", &HostInfo::microcode},
+               Member{"machine", &HostInfo::machine, true}};
 
 template <>
 inline constexpr auto kMembers<Warning> =

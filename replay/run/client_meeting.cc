@@ -155,7 +155,8 @@ Json steps_to_json(const Job& job) {
 Json plan_to_json(const RunRequest& request) {
   const std::string& texts = request.plan.texts;
   Json json = {XXH3_64bits(texts.data(), texts.size()), request.auto_runs.has_value(),
-               request.targets.far.size(), request.targets.against.size()};
+               request.targets.far.size(), request.targets.against.size(),
+               request.targets.control.has_value()};
   for (const std::unique_ptr<Job>& job : request.plan.jobs) {
     const JobRecord record = job->record();
     const JobOptions options = job->options(0);

@@ -22,8 +22,9 @@ namespace {
 
 // Long enough to detect other I/O on a drive, short compared with a step.
 constexpr auto kRest = std::chrono::milliseconds(25);
-// A tick is 10 ms: of fewer than this many, one tick more or less is several per cent.
-constexpr std::uint64_t kFewestTicks = 50;
+// A tick is 10 ms of one processor: of fewer than this many, one more or less is over 10 %. Readers
+// take the median of many samples.
+constexpr std::uint64_t kFewestTicks = 8;
 // Reading the clock rate of a sleeping core can take milliseconds.
 constexpr int kMostCores = 16;
 

@@ -35,6 +35,31 @@ std::string cpu_model() {
   return model;
 }
 
+bool exists(const char* path) {
+  return access(path, F_OK) == 0;
+}
+
+// Containers are told apart by what their runtimes leave behind (systemd, Docker, Podman, LXC);
+// virtual machines by the processor flag that hypervisors set on x86, and by their device tree or
+// firmware names on arm64.
+std::string kind_of_machine() {
+  for (const char* mark : {"/run/systemd/container", "/.dockerenv", "/run/.containerenv"}) {
+    if (exists(mark)) return "container";
+  }
+  std::ifstream first("/proc/1/environ");
+  for (std::string one; std::getline(first, one, '\0');) {
+    if (one.starts_with("container=")) return "container";
+  }
+  const std::string flags = cpu_info("flags");
+  if (flags.find(" hypervisor") != std::string::npos) return "virtual";
+  if (exists("/proc/device-tree/hypervisor") || exists("/sys/hypervisor/type")) return "virtual";
+  const std::string vendor = read_sysfs("/sys/class/dmi/id/sys_vendor");
+  for (const std::string_view maker : {"QEMU", "KVM", "Amazon EC2", "Google", "VMware", "Xen"}) {
+    if (vendor.starts_with(maker)) return "virtual";
+  }
+  return "physical";
+}
+
 }  // namespace
 
 HostInfo describe_host() {
@@ -48,6 +73,7 @@ HostInfo describe_host() {
     host.kernel = name.release;
     host.kernel_build = name.version;
   }
+  host.machine = kind_of_machine();
   host.microcode = cpu_info("microcode");
   host.governor = read_sysfs("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
   host.clock_source =

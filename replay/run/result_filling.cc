@@ -24,10 +24,12 @@ std::optional<AccessShape> access_of(const Job& job, const Step& step,
 
 }  // namespace
 
-void begin_result(Result& result, const Plan& of, const std::optional<AutoRuns>& auto_runs) {
+void begin_result(Result& result, const Plan& of, const std::optional<AutoRuns>& auto_runs,
+                  const std::string& session) {
   result.version = FILEREEL_VERSION;
   result.started = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(time(nullptr)));
   result.host = describe_host();
+  result.session = session;
   PlanRecord& plan = result.plan;
   plan.name = of.name;
   plan.report = of.report;

@@ -13,7 +13,9 @@
 namespace filereel {
 
 // Sets version, time, machine and the plan's jobs. `auto_runs`: for automatic repetitions.
-void begin_result(Result& result, const Plan& of, const std::optional<AutoRuns>& auto_runs);
+// `session`: see Result::session.
+void begin_result(Result& result, const Plan& of, const std::optional<AutoRuns>& auto_runs,
+                  const std::string& session);
 
 // Adds the volume to the result unless one of the same role, part and file system exists. Adds
 // warnings about its driver and its current layers.

@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "filesets/ownership/state_directory.h"
 #include "filesets/system/error.h"
 #include "filesets/system/units.h"
 #include "replay/results/failures.h"
@@ -191,6 +192,7 @@ class Run {
     if (shapes.empty()) return true;
     for (std::size_t i = 0; i < stage.sides.size(); ++i) {
       const VolumeUnderTest& side = stage.sides[i];
+      if (&side == control_of(stage)) continue;
       Volume* const near = side.parts.front().near;
       if (!near) continue;
       auto measured = measure_baselines(*near, shapes, observer_, request_.stop, *side.result);
@@ -198,6 +200,11 @@ class Run {
       baselines.by_side[i] = std::move(*measured);
     }
     return true;
+  }
+
+  // Null without one.
+  const VolumeUnderTest* control_of(const Stage& stage) const {
+    return request_.targets.control ? &stage.sides.back() : nullptr;
   }
 
   // Automatic repetitions share the budget equally; other jobs have their estimated duration.
@@ -386,12 +393,20 @@ bool run_plan(const RunRequest& request, RunObserver& observer, Result& result,
   if (request.block_baseline) check_fio();
   std::vector<Result*> results = {&result};
   for (Result& one : against) results.push_back(&one);
+  if (request.targets.control) {
+    result.control.emplace_back().serials_hidden = result.serials_hidden;
+    results.push_back(&result.control.front());
+  }
+  const std::string session = random_name();
   for (Result* one : results) {
-    begin_result(*one, request.plan, request.runs ? std::nullopt : request.auto_runs);
+    begin_result(*one, request.plan, request.runs ? std::nullopt : request.auto_runs, session);
   }
   Clients alone;
-  return Run(request, request.clients ? *request.clients : alone, observer, std::move(results))
-      .execute();
+  const bool whole =
+      Run(request, request.clients ? *request.clients : alone, observer, std::move(results))
+          .execute();
+  for (Result& one : against) one.control = result.control;
+  return whole;
 }
 
 }  // namespace filereel

@@ -208,14 +208,17 @@ void open_sides(const RunRequest& request, const ChosenTargets& targets, const N
   stage.sides.push_back({opener.open(targets.first, {}), results[0], ""});
   const std::vector<Volume*> far = stage.sides.front().parts.front().far;
   for (std::size_t i = 0; i < targets.against.size(); ++i) {
-    stage.sides.push_back(
-        {opener.open(targets.against[i], far), results[i + 1], request.targets.against[i].text()});
+    const std::vector<Target>& against = request.targets.against;
+    const Target& named = i < against.size() ? against[i] : *request.targets.control;
+    stage.sides.push_back({opener.open(targets.against[i], far), results[i + 1], named.text()});
   }
   opener.check_capacities();
   if (targets.against.empty()) return;
   stage.sides.front().name = request.targets.near->text();
   for (const VolumeUnderTest& side : stage.sides) {
-    add_label(*side.parts.front().near, side.name, *side.result);
+    if (!request.targets.against.empty()) {
+      add_label(*side.parts.front().near, side.name, *side.result);
+    }
   }
 }
 
@@ -228,11 +231,11 @@ Stage open_stage(const RunRequest& request, RunObserver& observer,
   Needs needs;
   if (std::ranges::all_of(jobs, [](const auto& job) { return needs_no_volume(*job); })) {
     const NamedTargets& named = request.targets;
-    if (!named.far.empty() || !named.against.empty() || !request.file_systems.empty() ||
+    if (!named.far.empty() || !named.against.empty() || named.control || !request.file_systems.empty() ||
         !request.plan.parts.empty()) {
       throw Error(ErrorKind::usage,
-                  "--fs, --far, --against and --parts do not apply to the null engine: it uses no "
-                  "volume");
+                  "--fs, --far, --against, --control and --parts do not apply to the null engine: "
+                  "it uses no volume");
     }
     add_parts(request, 1, false, {}, stage, needs);
     for (Result* result : results) {

@@ -90,6 +90,7 @@ void check_which_are_named(const NamedTargets& named) {
   const bool near = named.near.has_value();
   needs(!named.far.empty(), near, "--far", "--near");
   needs(!named.against.empty(), near, "--against", "--near");
+  needs(named.control.has_value(), near, "--control", "--near");
   needs(!named.against_far.empty(), !named.against.empty(), "--against-far", "--against");
   needs(!named.against_far.empty(), !named.far.empty(), "--against-far", "--far");
   if (!named.against_far.empty() && named.against_far.size() != named.far.size()) {
@@ -110,6 +111,7 @@ void check_comparable(const Target& one, const Target& other) {
 
 void check_comparable(const NamedTargets& named) {
   for (const Target& other : named.against) check_comparable(*named.near, other);
+  if (named.control) check_comparable(*named.near, *named.control);
   for (std::size_t i = 0; i < named.against_far.size(); ++i) {
     check_comparable(named.far[i], named.against_far[i]);
   }
@@ -132,14 +134,16 @@ void add_side(const std::string& near, const std::string& prefix, const SideTarg
   }
 }
 
-void check_all_apart(const ChosenTargets& targets, std::span<const DrivePart> parts, bool listed) {
+void check_all_apart(const ChosenTargets& targets, std::span<const DrivePart> parts, bool listed,
+                     bool controlled) {
   NamedList all;
   const auto name = [&](std::size_t number, const char* usual) {
     return listed ? fmt::format("volume {}", number) : usual;
   };
   add_side(name(1, "near"), "", targets.first, parts, all);
   for (std::size_t i = 0; i < targets.against.size(); ++i) {
-    add_side(name(i + 2, "against"), "against", targets.against[i], parts, all);
+    const char* const role = controlled && i + 1 == targets.against.size() ? "control" : "against";
+    add_side(name(i + 2, role), role, targets.against[i], parts, all);
   }
   for (std::size_t i = 0; i < all.size(); ++i) {
     for (std::size_t j = i + 1; j < all.size(); ++j) {
@@ -183,7 +187,8 @@ ChosenTargets choose_targets(const NamedTargets& named, std::span<const DrivePar
   for (const Target& one : named.against) {
     targets.against.push_back({near(one, "--against"), named.against_far});
   }
-  check_all_apart(targets, parts, named.listed);
+  if (named.control) targets.against.push_back({near(*named.control, "--control"), {}});
+  check_all_apart(targets, parts, named.listed, named.control.has_value());
   return targets;
 }
 

@@ -21,6 +21,7 @@ struct NamedTargets {
   std::vector<Target> far = {};
   std::vector<Target> against = {};  // measured in turns with near
   std::vector<Target> against_far = {};
+  std::optional<Target> control = {};  // measured in turns with all of them
   bool listed = false;  // near and against are a list: messages number them
 };
 
@@ -32,7 +33,8 @@ struct SideTargets {
 
 struct ChosenTargets {
   SideTargets first;
-  std::vector<SideTargets> against;  // with near alone: they share the far targets
+  // Those of against, then the control. With near alone: they share the far targets.
+  std::vector<SideTargets> against;
 
   // All targets: near, far, and those of against.
   std::vector<std::pair<Target*, Role>> all();
