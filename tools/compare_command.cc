@@ -19,6 +19,7 @@
 #include "replay/compare/index.h"
 #include "replay/compare/ranking.h"
 #include "replay/compare/ranking_json.h"
+#include "replay/history/history.h"
 #include "replay/results/file_systems.h"
 #include "tools/commands.h"
 #include "tools/comparison_output.h"
@@ -30,7 +31,7 @@ namespace {
 
 struct CompareArguments {
   std::vector<std::string> files, base, fresh, groups, file_systems, indexes;
-  std::string reference;
+  std::string reference, history;
   ComparisonOutput output;
 };
 
@@ -141,9 +142,10 @@ void check_file_systems(const std::vector<ResultGroup>& groups,
 
 void rank(const CompareArguments& arguments, std::span<const ResultGroup> loaded,
           const Session& session) {
-  if (arguments.output.strict || !arguments.output.junit.empty()) {
+  if (arguments.output.strict || !arguments.output.junit.empty() || !arguments.history.empty()) {
     throw Error(ErrorKind::usage,
-                "--strict and --junit need two sides: name two results, or use --base and --new");
+                "--strict, --junit and --history need two sides: name two results, or use --base "
+                "and --new");
   }
   const std::vector<ResultGroup> groups = by_file_system(loaded, arguments.file_systems);
   if (groups.size() == 1) {
@@ -199,7 +201,11 @@ void compare_sides(const CompareArguments& arguments, std::array<ResultGroup, 2>
       return indexes_of(arguments, groups, reference_of(arguments.reference, groups).value_or(0));
     };
   }
-  show_comparison(sides[0].results, sides[1].results, arguments.output, session, indexes);
+  std::vector<std::vector<Result>> earlier;
+  if (!arguments.history.empty()) {
+    earlier = other_sessions(read_history(arguments.history), sides[0].results, sides[1].results);
+  }
+  show_comparison(sides[0].results, sides[1].results, arguments.output, session, earlier, indexes);
 }
 
 // Handles --base and --new. Two results on the command line are added to them.
@@ -273,6 +279,9 @@ void add_compare_command(CLI::App& app, Session& session) {
       ->allow_extra_args(false);
   command->add_option("--reference", arguments->reference,
                       "Label or file of the result with index 100 (the base)");
+  command->add_option("--history", arguments->history,
+                      "Directory of `filereel history`: other sessions of the same volume, for the "
+                      "spread between sessions");
   add_comparison_options(*command, arguments->output);
   command->footer(
       "Exits with 4 if a time, a tail or stalls are worse; with --strict, with 5 if\nnothing is "

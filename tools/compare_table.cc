@@ -37,6 +37,17 @@ Cell cell_of(std::string text, std::string below) {
   return cell;
 }
 
+// Below the verdict: p of a change; otherwise the smallest change that would have been shown.
+std::string basis_of_verdict(const ComparedMeasurement& one) {
+  if (one.verdict == Verdict::slower || one.verdict == Verdict::faster) {
+    const std::optional<double>& p = answer_of(one, one.aspect).p_holm;
+    return p ? probability(*p) : "";
+  }
+  if (!one.time.p) return "";
+  return one.time.provable ? fmt::format("provable: {:.2g} %", *one.time.provable * 100)
+                           : "provable: none";
+}
+
 Row row_of(const ComparedMeasurement& one, const Parameters& shared, bool with_tails) {
   const auto percent = [](double ratio) { return fmt::format("{:+.1f}", (ratio - 1) * 100); };
   const AspectResult& time = one.time;
@@ -53,7 +64,7 @@ Row row_of(const ComparedMeasurement& one, const Parameters& shared, bool with_t
                         ? fmt::format("{} / {}", one.stalls->base.stalls, one.stalls->fresh.stalls)
                         : "-");
   }
-  cells.push_back(cell_of(verdict_text(one), time.p_holm ? probability(*time.p_holm) : ""));
+  cells.push_back(cell_of(verdict_text(one), basis_of_verdict(one)));
   return cells;
 }
 
@@ -137,15 +148,19 @@ std::string reasons(const ResultComparison& comparison, const Parameters& shared
 }
 
 std::string conclusion(const ResultComparison& comparison, const Session& session, int descriptor) {
-  const std::string counts =
+  std::string counts =
       fmt::format("{} slower, {} faster, {} same, {} cannot tell",
                   comparison.count(Verdict::slower), comparison.count(Verdict::faster),
                   comparison.count(Verdict::same), comparison.count(Verdict::cannot_tell));
+  if (const std::size_t indicated = comparison.indicated(); indicated > 0) {
+    counts += fmt::format(" ({} indicated)", indicated);
+  }
   const std::string overall =
       session.bold(fmt::format("Overall: {}", verdict_name(comparison.overall)), descriptor);
-  return fmt::format(
-      "{} ({};\n  threshold {:.3g} %, at most 1 false alarm in {:.0f} comparisons)\n", overall,
-      counts, comparison.options.threshold * 100, 1 / comparison.options.false_alarms);
+  return fmt::format("{} ({})\n", overall, counts) +
+         wrapped(fmt::format("threshold {:.3g} %; {}", comparison.options.threshold * 100,
+                             promise_text(comparison)),
+                 2);
 }
 
 }  // namespace
@@ -175,6 +190,9 @@ std::string format_comparison(const ResultComparison& comparison, const Session&
   }
   text += evidence(comparison.measurements, shared);
   text += reasons(comparison, shared);
+  if (const std::string control = control_text(comparison.control); !control.empty()) {
+    text += control + "\n";
+  }
   if (!comparison.complete) text += "INCOMPLETE: a run ended early; see the numbers of runs\n";
   for (const Warning& warning : comparison.warnings) {
     text += format_warning(warning);

@@ -41,9 +41,11 @@ void require_common(const ResultComparison& comparison, std::span<const Result> 
 using IndexMaker = std::function<std::vector<Index>(const ResultComparison&)>;
 
 // Compares, prints or writes the comparison, and sets the exit code. Neither group may be empty.
+// `earlier`: see compare_results.
 // Call check_output() first. Throws Error(unusable_input) if the two have nothing in common.
 void show_comparison(std::span<const Result> base, std::span<const Result> fresh,
                      const ComparisonOutput& output, Session& session,
+                     std::span<const std::vector<Result>> earlier = {},
                      const IndexMaker& indexes = {});
 
 // "5 measurements on ext4, xfs (fc-test programs create ext4 …)", for error messages.

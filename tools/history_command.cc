@@ -80,8 +80,10 @@ std::vector<Result> find_results(const HistoryDirectory& history, const std::str
 void compare(const HistoryArguments& arguments, Session& session) {
   check_output(arguments.comparison);
   const HistoryDirectory history = load_history(arguments, session);
-  show_comparison(find_results(history, arguments.base), find_results(history, arguments.fresh),
-                  arguments.comparison, session);
+  const std::vector<Result> base = find_results(history, arguments.base),
+                            fresh = find_results(history, arguments.fresh);
+  show_comparison(base, fresh, arguments.comparison, session,
+                  other_sessions(history, base, fresh));
 }
 
 void trend(const HistoryArguments& arguments, const Session& session) {

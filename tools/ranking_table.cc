@@ -114,9 +114,10 @@ std::string overall(const Ranking& ranking) {
   }
   return fmt::format(
       "Overall: rank 1 in {}: {} (equal ranks: no significant difference; threshold {:.3g} %, at "
-      "most 1 false order in {:.0f} rankings)",
+      "most 1 false order in {:.0f} rankings{}{})",
       counted(ranking.measurements.size(), "measurement", "measurements"), fmt::join(parts, ", "),
-      ranking.options.threshold * 100, 1 / ranking.options.false_alarms);
+      ranking.options.threshold * 100, 1 / ranking.options.false_alarms,
+      ranking.level.empty() ? "" : " ", ranking.level);
 }
 
 }  // namespace

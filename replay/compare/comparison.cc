@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
+#include <cmath>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "replay/compare/changes.h"
+#include "replay/compare/sessions.h"
 #include "replay/compare/tails.h"
 #include "replay/compare/verdict.h"
 #include "replay/compare/work.h"
@@ -31,20 +32,40 @@ std::string names_of(std::span<const Result> results, std::string_view file_syst
                      file_system);
 }
 
-PendingComparison test(const PooledMeasurement& base, const PooledMeasurement& fresh,
-                       const CompareOptions& options) {
+// A measurement that both sides have, and the one of each group of earlier results.
+struct MatchedSides {
+  PooledMeasurement* base = nullptr;
+  PooledMeasurement* fresh = nullptr;
+  std::vector<PooledMeasurement*> earlier = {};
+  FigureChoice choice = {};
+
+  void forget_controls() const {
+    base->controls.clear();
+    fresh->controls.clear();
+    for (PooledMeasurement* group : earlier) group->controls.clear();
+  }
+};
+
+PendingComparison test(const MatchedSides& sides, const CompareOptions& options) {
+  const PooledMeasurement &base = *sides.base, &fresh = *sides.fresh;
+  const FigureChoice& choice = sides.choice;
   PendingComparison tested;
   ComparedMeasurement& row = tested.row;
   row.key = base.key;
-  const FigureChoice choice = choose_figure(base, fresh);
   row.figure = choice.figure;
   row.time.reason = choice.obstacle;
-  const std::vector<double> before = figures_of(base, choice.figure),
-                            after = figures_of(fresh, choice.figure);
-  row.base = side_of(base, before);
-  row.fresh = side_of(fresh, after);
+  const SideFigures before = side_figures(base, choice.figure),
+                    after = side_figures(fresh, choice.figure);
+  row.base = side_of(base, before.values);
+  row.fresh = side_of(fresh, after.values);
   if (choice.obstacle.empty()) {
-    AspectTest& time = tested.questions.emplace_back(ask(Aspect::time, before, after));
+    std::vector<SideFigures> earlier;
+    for (const PooledMeasurement* group : sides.earlier) {
+      if (choose_figure(base, *group).obstacle.empty()) {
+        earlier.push_back(side_figures(*group, choice.figure));
+      }
+    }
+    AspectTest& time = tested.questions.emplace_back(ask(Aspect::time, before, after, earlier));
     time.least = options.threshold;
     test_tails(base, fresh, options, tested);
     tested.base_busy = busy_share(base);
@@ -114,7 +135,97 @@ void warn_of_disturbance(std::span<const PendingComparison> rows, ResultComparis
        "--against)"});
 }
 
+void warn_of_control(ResultComparison& comparison) {
+  if (comparison.control.obstacle.empty()) return;
+  comparison.warnings.push_back(
+      {"control-unused",
+       fmt::format("the control volume is not used: {}", comparison.control.obstacle),
+       "use the same control volume for all results, on a device that other work on the machine "
+       "affects like the one under test"});
+}
+
+PooledMeasurement* find(std::vector<PooledMeasurement>& list, const MeasurementKey& key) {
+  const auto found = std::ranges::find(list, key, &PooledMeasurement::key);
+  return found == list.end() ? nullptr : &*found;
+}
+
+// Across file systems, the control differs by its file system, too.
+ControlUse control_of(std::span<const MatchedSides> matched, bool across) {
+  std::vector<ControlledPair> pairs;
+  for (const MatchedSides& one : matched) {
+    if (one.choice.obstacle.empty()) pairs.push_back({one.base, one.fresh, one.choice.figure});
+  }
+  ControlUse use = control_between(pairs);
+  if (across && use.used) {
+    use.used = false;
+    use.obstacle = "the file systems differ, and so do those of the control";
+  }
+  return use;
+}
+
+std::string basis_text(Basis basis, const std::string& machine) {
+  switch (basis) {
+    case Basis::in_turns:
+      return "of volumes in turns, by pairs of runs";
+    case Basis::control:
+      return "between sessions, with a control volume";
+    case Basis::sessions:
+      return "between sessions, by the spread of several on a side";
+    case Basis::history:
+      return "between sessions, by their spread in the history";
+    case Basis::assumption:
+      break;
+  }
+  return fmt::format("between sessions, assuming that those of a quiet {} differ by {:.0f} %",
+                     machine == "physical"    ? "physical machine"
+                     : machine == "container" ? "container"
+                                              : "virtual machine",
+                     assumed_spread(machine, Aspect::time, 0) * 100);
+}
+
 }  // namespace
+
+std::string_view basis_name(Basis basis) {
+  static constexpr std::array<std::string_view, 5> kNames = {"in turns", "control", "sessions",
+                                                             "history", "assumption"};
+  return kNames[static_cast<std::size_t>(basis)];
+}
+
+std::string level_text(std::span<const Basis> bases, const std::string& machine) {
+  std::vector<std::string> parts;
+  for (const Basis basis : {Basis::in_turns, Basis::control, Basis::sessions, Basis::history,
+                            Basis::assumption}) {
+    const auto count = std::ranges::count(bases, basis);
+    if (count == 0) continue;
+    std::string part = basis_text(basis, machine);
+    if (count < std::ssize(bases)) part += fmt::format(" ({} of {})", count, bases.size());
+    parts.push_back(std::move(part));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string promise_text(const ResultComparison& comparison) {
+  std::vector<Basis> bases;
+  for (const ComparedMeasurement& one : comparison.measurements) {
+    if (one.time.p) bases.push_back(one.time.basis);
+  }
+  if (bases.empty()) return "nothing was compared";
+  return fmt::format("at most 1 false alarm in {:.0f} comparisons {}",
+                     1 / comparison.options.false_alarms, level_text(bases, comparison.machine));
+}
+
+std::string control_text(const ControlUse& control) {
+  if (!control.used) return "";
+  const double percent = std::abs(control.change - 1) * 100;
+  if (!control.changed) {
+    return fmt::format("the machine did not change measurably between the sessions ({:+.1f} % by "
+                       "the control volume)",
+                       (control.change - 1) * 100);
+  }
+  return fmt::format("the machine became {:.0f} % {} between the sessions (control volume); "
+                     "corrected",
+                     percent, control.change > 1 ? "slower" : "faster");
+}
 
 std::string_view verdict_name(Verdict verdict) {
   switch (verdict) {
@@ -207,6 +318,9 @@ std::string key_text(const MeasurementKey& key, const Parameters& without) {
 }
 
 std::string verdict_text(const ComparedMeasurement& one) {
+  if (const auto change = one.indicated()) {
+    return fmt::format("{} indicated", verdict_name(*change));
+  }
   std::string text(verdict_name(one.verdict));
   if (one.verdict != Verdict::slower && one.verdict != Verdict::faster) return text;
   if (one.aspect != Aspect::time) text += fmt::format(" ({})", aspect_name(one.aspect));
@@ -223,6 +337,22 @@ std::size_t ResultComparison::count(Verdict verdict) const {
       std::ranges::count(measurements, verdict, &ComparedMeasurement::verdict));
 }
 
+std::optional<Verdict> ComparedMeasurement::indicated() const {
+  if (verdict != Verdict::cannot_tell) return std::nullopt;
+  for (const Verdict change : {Verdict::slower, Verdict::faster}) {
+    if (time.indicated == change || (stalls && stalls->answer.indicated == change) ||
+        (tail && tail->answer.indicated == change)) {
+      return change;
+    }
+  }
+  return std::nullopt;
+}
+
+std::size_t ResultComparison::indicated() const {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      measurements, [](const ComparedMeasurement& one) { return one.indicated().has_value(); }));
+}
+
 std::optional<CrossedFileSystems> crossed_file_systems(std::span<const Result> base,
                                                        std::span<const Result> fresh) {
   const std::vector<std::string> before = file_systems_of(base), after = file_systems_of(fresh);
@@ -231,28 +361,40 @@ std::optional<CrossedFileSystems> crossed_file_systems(std::span<const Result> b
 }
 
 ResultComparison compare_results(std::span<const Result> base, std::span<const Result> fresh,
-                                 const CompareOptions& options) {
+                                 const CompareOptions& options,
+                                 std::span<const std::vector<Result>> earlier) {
   ResultComparison comparison;
   comparison.across = crossed_file_systems(base, fresh);
   const bool across = comparison.across.has_value();
   comparison.base_name = names_of(base, across ? comparison.across->base : "");
   comparison.fresh_name = names_of(fresh, across ? comparison.across->fresh : "");
   comparison.options = options;
-  const std::vector<PooledMeasurement> before = gather(base, across), after = gather(fresh, across);
-  std::map<MeasurementKey, const PooledMeasurement*> unmatched;
-  for (const PooledMeasurement& one : after) unmatched.emplace(one.key, &one);
-  std::vector<PendingComparison> rows;
-  for (const PooledMeasurement& one : before) {
-    const auto found = unmatched.find(one.key);
-    if (found == unmatched.end()) {
+  comparison.machine = fresh.front().host.machine;
+  std::vector<PooledMeasurement> before = gather(base, across), after = gather(fresh, across);
+  std::vector<std::vector<PooledMeasurement>> groups;
+  for (const std::vector<Result>& group : earlier) groups.push_back(gather(group, across));
+  std::vector<MatchedSides> matched;
+  for (PooledMeasurement& one : before) {
+    PooledMeasurement* const other = find(after, one.key);
+    if (!other) {
       comparison.only_base.push_back(one.key);
       continue;
     }
-    rows.push_back(test(one, *found->second, options));
-    unmatched.erase(found);
+    MatchedSides& sides = matched.emplace_back(MatchedSides{.base = &one, .fresh = other});
+    sides.choice = choose_figure(one, *other);
+    for (std::vector<PooledMeasurement>& group : groups) {
+      PooledMeasurement* const found = find(group, one.key);
+      if (found && !found->samples.empty()) sides.earlier.push_back(found);
+    }
   }
   for (const PooledMeasurement& one : after) {
-    if (unmatched.contains(one.key)) comparison.only_fresh.push_back(one.key);
+    if (!find(before, one.key)) comparison.only_fresh.push_back(one.key);
+  }
+  comparison.control = control_of(matched, across);
+  std::vector<PendingComparison> rows;
+  for (const MatchedSides& sides : matched) {
+    if (!comparison.control.used) sides.forget_controls();
+    rows.push_back(test(sides, options));
   }
   judge(rows, options);
   comparison.changes = changes_between(base, fresh);
@@ -261,6 +403,7 @@ ResultComparison compare_results(std::span<const Result> base, std::span<const R
   warn_of_missing(comparison.only_base, "base", comparison);
   warn_of_missing(comparison.only_fresh, "new", comparison);
   warn_of_changes(comparison);
+  warn_of_control(comparison);
   warn_of_disturbance(rows, comparison);
   for (PendingComparison& tested : rows) comparison.measurements.push_back(std::move(tested.row));
   comparison.overall = overall_of(comparison);

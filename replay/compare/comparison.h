@@ -44,6 +44,21 @@ enum class Aspect : std::uint8_t {
 // "time", "tail", "stalls".
 std::string_view aspect_name(Aspect aspect);
 
+// Where the spread between sessions is known from, the best first; see sessions.h.
+enum class Basis : std::uint8_t { in_turns, control, sessions, history, assumption };
+
+// "in turns", "control", "sessions", "history", "assumption".
+std::string_view basis_name(Basis basis);
+
+// What the control volume says about the machine.
+struct ControlUse {
+  bool used = false;
+  std::string obstacle = {};  // why it is not used; "" if it is, or if no result has one
+  double change = 1;          // of the control from base to new: 1.18 is 18 % slower
+  // Whether it changed by more than its runs can explain.
+  bool changed = false;
+};
+
 struct CompareOptions {
   double threshold = 0.02;  // the smallest change of time that matters, as a share
   // The probability that chance alone makes anything slower in a whole comparison, over time, tails
@@ -90,13 +105,19 @@ struct ComparedSide {
 
 // The result for one aspect of a measurement.
 struct AspectResult {
-  // Ratio of new to base for one run each (Hodges-Lehmann): 1.05 is 5 % more. 1 if nothing can be
-  // compared.
+  // Ratio of new to base: 1.05 is 5 % more. 1 if nothing can be compared.
   double ratio = 1;
-  std::optional<Interval> ratio_interval = {};  // 95 %; empty with too few samples
-  std::optional<double> p = {};                 // Mann-Whitney, two-sided; empty if not tested
-  std::optional<double> p_holm = {};            // the same, corrected for all tests
+  // 95 %, with the spread between sessions; empty with too few samples.
+  std::optional<Interval> ratio_interval = {};
+  Basis basis = Basis::assumption;
+  std::optional<double> p = {};       // two-sided; empty if not tested
+  std::optional<double> p_holm = {};  // the same, corrected for all tests
+  // The smallest change that this comparison could have shown, as a share; empty if it could not
+  // have shown any, or if nothing was tested.
+  std::optional<double> provable = {};
   Verdict verdict = Verdict::cannot_tell;
+  // With "cannot tell": the runs differ for certain, but by no more than sessions may differ.
+  std::optional<Verdict> indicated = {};
   std::string reason = {};  // of "cannot tell", otherwise ""
 };
 
@@ -135,6 +156,8 @@ struct ComparedMeasurement {
   std::optional<std::uint32_t> runs_needed = {};  // estimate for each side, if more runs would help
 
   const std::string& reason() const { return time.reason; }  // of "cannot tell"
+  // With "cannot tell": the change that is indicated by any aspect, the worst one first.
+  std::optional<Verdict> indicated() const;
 };
 
 // For tails and stalls only if there are any. `Measurement`: ComparedMeasurement, const or not.
@@ -145,7 +168,7 @@ auto& answer_of(Measurement& one, Aspect aspect) {
                                     : one.time;
 }
 
-// "slower (stalls)", "faster", "cannot tell".
+// "slower (stalls)", "faster", "slower indicated", "cannot tell".
 std::string verdict_text(const ComparedMeasurement& one);
 
 // A drive is identified by model, serial number and capacity. In a comparison across file systems,
@@ -178,6 +201,8 @@ struct ResultComparison {
   CompareOptions options;
   std::vector<ComparedMeasurement> measurements;  // in the order of the base
   std::vector<MeasurementKey> only_base, only_fresh;
+  ControlUse control;
+  std::string machine;  // of the new results, see HostInfo::machine
   // Slower if any measurement is, otherwise faster if any is, otherwise same if all are.
   Verdict overall = Verdict::cannot_tell;
   std::vector<Change> changes;    // firmware first, then the file system and the drives
@@ -185,14 +210,31 @@ struct ResultComparison {
   bool complete = true;           // all results are complete
 
   std::size_t count(Verdict verdict) const;
+  // Measurements of which a change is indicated, but not shown.
+  std::size_t indicated() const;
   bool regressed() const { return overall == Verdict::slower; }
   // Whether a measurement has the verdict "cannot tell" or is missing on one side.
   bool undecided() const;
 };
 
-// Pools the samples of each group. Neither group may be empty. Compares by file system, unless each
-// side has a single one and they differ.
+// The level that evidence holds for and its basis, with the numbers of several: "between sessions,
+// with a control volume". `machine`: HostInfo::machine.
+std::string level_text(std::span<const Basis> bases, const std::string& machine);
+
+// The level of the promise and its basis, one sentence without a full stop: "at most 1 false alarm
+// in 100 comparisons between sessions, with a control volume".
+std::string promise_text(const ResultComparison& comparison);
+
+// "the machine became 18 % slower between the sessions (control volume); corrected"; "" without a
+// control that is used.
+std::string control_text(const ControlUse& control);
+
+// Compares two groups of results, each with one session or more; neither may be empty. `earlier`:
+// groups of further results of the same volume, from which the spread between sessions is known;
+// within a group, nothing else differs. Compares by file system, unless each side has a single one
+// and they differ.
 ResultComparison compare_results(std::span<const Result> base, std::span<const Result> fresh,
-                                 const CompareOptions& options = {});
+                                 const CompareOptions& options = {},
+                                 std::span<const std::vector<Result>> earlier = {});
 
 }  // namespace filereel

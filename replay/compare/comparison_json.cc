@@ -16,6 +16,9 @@ void put(Json& json, const AspectResult& answer) {
   put_interval(json, "ratio_interval_95", answer.ratio_interval);
   if (answer.p) json["p"] = *answer.p;
   if (answer.p_holm) json["p_holm"] = *answer.p_holm;
+  if (answer.p) json["basis"] = basis_name(answer.basis);
+  if (answer.provable) json["provable"] = *answer.provable;
+  if (answer.indicated) json["indicated"] = verdict_name(*answer.indicated);
 }
 
 Json to_json(const ComparedTail& tail) {
@@ -118,6 +121,7 @@ std::string comparison_to_json(const ResultComparison& comparison, std::span<con
        {Verdict::slower, Verdict::faster, Verdict::same, Verdict::cannot_tell}) {
     counts[std::string(verdict_name(verdict))] = comparison.count(verdict);
   }
+  counts["indicated"] = comparison.indicated();
   Json changes = Json::array();
   for (const Change& change : comparison.changes) {
     changes.push_back({{"kind", change_kind_name(change.kind)},
@@ -135,6 +139,7 @@ std::string comparison_to_json(const ResultComparison& comparison, std::span<con
                {"new", comparison.fresh_name},
                {"threshold", comparison.options.threshold},
                {"false_alarms", comparison.options.false_alarms},
+               {"promise", promise_text(comparison)},
                {"complete", comparison.complete},
                {"overall", verdict_name(comparison.overall)},
                {"counts", std::move(counts)},
@@ -143,6 +148,11 @@ std::string comparison_to_json(const ResultComparison& comparison, std::span<con
                {"measurements", std::move(measurements)},
                {"only_in_base", keys_to_json(comparison.only_base)},
                {"only_in_new", keys_to_json(comparison.only_fresh)}};
+  const ControlUse& control = comparison.control;
+  if (control.used || !control.obstacle.empty()) {
+    json["control"] = {{"used", control.used}, {"ratio", control.change}};
+    if (!control.used) json["control"]["obstacle"] = control.obstacle;
+  }
   if (const auto& across = comparison.across) {
     json["across"] = {{"base", across->base}, {"new", across->fresh}};
   }

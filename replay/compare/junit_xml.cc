@@ -90,6 +90,7 @@ std::string comparison_to_junit(const ResultComparison& comparison) {
   add_property(properties, "base", comparison.base_name);
   add_property(properties, "new", comparison.fresh_name);
   add_property(properties, "overall", verdict_name(comparison.overall));
+  add_property(properties, "promise", promise_text(comparison));
   add_property(properties, "complete", comparison.complete ? "true" : "false");
   for (const Change& change : comparison.changes) {
     add_property(properties, "changed: " + change.what, change.base + " -> " + change.fresh);

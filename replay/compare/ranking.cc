@@ -67,8 +67,8 @@ PendingComparison tested(const MatchedMeasurement& matched, const RankedMeasurem
   pending.row.figure = one.figure;
   pending.row.base = one.entries[pair.first].side;
   pending.row.fresh = one.entries[pair.second].side;
-  AspectTest& time = pending.questions.emplace_back(
-      ask(Aspect::time, figures_of(first, one.figure), figures_of(second, one.figure)));
+  AspectTest& time = pending.questions.emplace_back(ask(
+      Aspect::time, side_figures(first, one.figure), side_figures(second, one.figure)));
   time.least = options.threshold;
   pending.base_busy = busy_share(first);
   pending.fresh_busy = busy_share(second);
@@ -130,13 +130,6 @@ void warn_of_state(std::span<const ResultGroup> groups, Ranking& ranking) {
   }
 }
 
-// The smallest two-sided p of Mann-Whitney's test for these numbers of runs. It occurs if all runs
-// of one are faster, which is one of all possible orders.
-double least_probability(std::uint32_t one, std::uint32_t other) {
-  const auto logarithm = [](std::uint32_t n) { return std::lgamma(n + 1.0); };
-  return 2 * std::exp(logarithm(one) + logarithm(other) - logarithm(one + other));
-}
-
 void warn_of_tests(std::span<const PendingComparison> pairs, Ranking& ranking) {
   const auto disturbed = std::ranges::count_if(pairs, &PendingComparison::disturbed);
   if (disturbed > 0) {
@@ -147,17 +140,14 @@ void warn_of_tests(std::span<const PendingComparison> pairs, Ranking& ranking) {
                      key_text(std::ranges::find_if(pairs, &PendingComparison::disturbed)->row.key)),
          "let the drives and the machine settle"});
   }
-  const double level = ranking.options.false_alarms / static_cast<double>(pairs.size());
-  const auto can_tell = [&](const PendingComparison& one) {
-    return least_probability(one.row.base.samples, one.row.fresh.samples) <= level;
+  const auto tells = [](const PendingComparison& one) {
+    return one.questions.front().evidence.interval.has_value();
   };
-  if (pairs.empty() || std::ranges::any_of(pairs, can_tell)) return;
-  std::uint32_t needed = 1;
-  while (least_probability(needed, needed) > level) ++needed;
+  if (pairs.empty() || std::ranges::any_of(pairs, tells)) return;
   ranking.warnings.push_back(
       {std::string(kFewRuns),
        fmt::format("too few runs to show any difference among {} pairs", pairs.size()),
-       fmt::format("measure with --runs {} or more", needed)});
+       fmt::format("measure with --runs {} or more", kLeastRuns)});
 }
 
 }  // namespace
@@ -204,6 +194,9 @@ Ranking rank_groups(std::span<const ResultGroup> groups, const CompareOptions& o
     if (tests[i].row.verdict == Verdict::faster) ++entries[pairs[i].first].rank;
   }
   std::ranges::for_each(ranking.measurements, sort_entries);
+  std::vector<Basis> bases;
+  for (const PendingComparison& one : tests) bases.push_back(one.row.time.basis);
+  ranking.level = level_text(bases, groups.front().results.front().host.machine);
   warn_of_state(groups, ranking);
   warn_of_other_changes(groups, ranking);
   warn_of_tests(tests, ranking);

@@ -68,6 +68,7 @@ std::string ranking_to_json(const Ranking& ranking, std::span<const Index> index
                      {"entries", ranking.names},
                      {"threshold", ranking.options.threshold},
                      {"false_alarms", ranking.options.false_alarms},
+                     {"level", ranking.level},
                      {"complete", ranking.complete},
                      {"warnings", warnings_to_json(ranking.warnings)},
                      {"rankings", std::move(measurements)},

@@ -85,9 +85,12 @@ struct KindSide {
   }
 };
 
-KindSide look_at(const PooledMeasurement& side, const Kind& kind, std::uint64_t threshold) {
+// Empty if a sample is missing.
+KindSide look_at(const std::vector<const Sample*>& samples, const Kind& kind,
+                 std::uint64_t threshold) {
   KindSide looked;
-  for (const Sample* sample : side.samples) {
+  for (const Sample* sample : samples) {
+    if (!sample) return {};
     const Histogram histogram = latencies_of(*sample, kind);
     looked.runs.push_back({summarise(histogram), stalls_above(histogram, threshold)});
   }
@@ -98,6 +101,7 @@ struct KindComparison {
   Kind kind;
   std::uint64_t threshold = 0;  // of stalls, ns
   KindSide base, fresh;
+  KindSide base_control, fresh_control;  // of the control's samples in the same runs; or empty
 };
 
 std::vector<KindComparison> look_at_kinds(const PooledMeasurement& base,
@@ -110,8 +114,10 @@ std::vector<KindComparison> look_at_kinds(const PooledMeasurement& base,
     Histogram usual;
     for (const Sample* sample : base.samples) usual.merge(latencies_of(*sample, kind));
     const std::uint64_t threshold = options.stall_ns.value_or(stall_threshold(usual));
-    kinds.push_back(
-        {kind, threshold, look_at(base, kind, threshold), look_at(fresh, kind, threshold)});
+    kinds.push_back({kind, threshold, look_at(base.samples, kind, threshold),
+                     look_at(fresh.samples, kind, threshold),
+                     look_at(base.controls, kind, threshold),
+                     look_at(fresh.controls, kind, threshold)});
   }
   return kinds;
 }
@@ -121,34 +127,47 @@ struct AskedTail {
   AspectTest question;
 };
 
-std::optional<AskedTail> ask_tail(const KindComparison& kind, const CompareOptions& options) {
+// Nothing unless each run of the control has such operations.
+std::vector<double> control_tail(const KindSide& control, double LatencySummary::* figure) {
+  const bool lacks = std::ranges::any_of(
+      control.runs, [](const KindRun& one) { return one.latency.count == 0; });
+  return lacks ? std::vector<double>() : control.each(figure);
+}
+
+std::optional<AskedTail> ask_tail(const KindComparison& kind, const PooledMeasurement& before,
+                                  const PooledMeasurement& after, const CompareOptions& options) {
   const Percentile* tail =
       tail_percentile(std::min(kind.base.usual_operations(), kind.fresh.usual_operations()));
   if (!tail) return std::nullopt;
-  const std::vector<double> base = kind.base.each(tail->figure),
-                            fresh = kind.fresh.each(tail->figure);
+  const SideFigures base{&before, kind.base.each(tail->figure),
+                         control_tail(kind.base_control, tail->figure)};
+  const SideFigures fresh{&after, kind.fresh.each(tail->figure),
+                          control_tail(kind.fresh_control, tail->figure)};
   AskedTail asked;
   asked.tail.kind = kind.kind.text();
   asked.tail.percentile = tail->percent;
-  asked.tail.base_us = median(base);
-  asked.tail.fresh_us = median(fresh);
+  asked.tail.base_us = median(base.values);
+  asked.tail.fresh_us = median(fresh.values);
   asked.question = ask(Aspect::tail, base, fresh);
   asked.question.least = options.tail_threshold();
   asked.question.latency_ns = std::max(asked.tail.base_us, asked.tail.fresh_us) * kNs;
   return asked;
 }
 
-void add_tail(const std::vector<KindComparison>& kinds, const CompareOptions& options,
+void add_tail(const std::vector<KindComparison>& kinds, const PooledMeasurement& base,
+              const PooledMeasurement& fresh, const CompareOptions& options,
               PendingComparison& tested) {
   std::vector<AskedTail> asked;
   for (const KindComparison& kind : kinds) {
-    if (auto one = ask_tail(kind, options)) asked.push_back(std::move(*one));
+    if (auto one = ask_tail(kind, base, fresh, options)) asked.push_back(std::move(*one));
   }
   if (asked.empty()) return;
   AskedTail& surest = *std::ranges::min_element(
       asked, {}, [](const AskedTail& one) { return *one.question.answer.p; });
-  double& p = *surest.question.answer.p;
-  p = std::min(1.0, p * static_cast<double>(asked.size()));
+  AspectTest& question = surest.question;
+  for (double* p : {&*question.answer.p, &question.evidence.p_runs}) {
+    *p = std::min(1.0, *p * static_cast<double>(asked.size()));
+  }
   tested.row.tail = std::move(surest.tail);
   tested.questions.push_back(std::move(surest.question));
 }
@@ -161,10 +180,10 @@ struct StallsOfSide {
 };
 
 StallsOfSide sum_up(const std::vector<KindComparison>& kinds, KindSide KindComparison::* side,
-                    const PooledMeasurement& gathered) {
+                    const std::vector<const Sample*>& samples) {
   StallsOfSide all;
   double seconds = 0;
-  for (std::size_t run = 0; run < gathered.samples.size(); ++run) {
+  for (std::size_t run = 0; run < (kinds.front().*side).runs.size(); ++run) {
     Stalls stalls;
     std::uint64_t operations = 0;
     for (const KindComparison& kind : kinds) {
@@ -175,7 +194,7 @@ StallsOfSide sum_up(const std::vector<KindComparison>& kinds, KindSide KindCompa
     all.sum.stalls += stalls.count;
     all.sum.operations += operations;
     all.stall_s += stalls.seconds;
-    seconds += seconds_in_calls(*gathered.samples[run]);
+    seconds += seconds_in_calls(*samples[run]);
     all.rates.push_back(
         operations > 0 ? static_cast<double>(stalls.count) / static_cast<double>(operations) : 0);
   }
@@ -194,11 +213,23 @@ double threshold_shown(const std::vector<KindComparison>& kinds) {
   return static_cast<double>(smallest.threshold) / kNs;
 }
 
+// Adds half a stall of an average run to each rate. Ratios need values above 0, and runs without
+// stalls become equal, whatever the number of their operations.
+void add_half(const StallsOfSide& before, const StallsOfSide& after, std::vector<double>& base,
+              std::vector<double>& fresh) {
+  const auto runs = static_cast<double>(base.size() + fresh.size());
+  const double half =
+      0.5 * runs / static_cast<double>(before.sum.operations + after.sum.operations);
+  for (std::vector<double>* rates : {&base, &fresh}) {
+    for (double& one : *rates) one += half;
+  }
+}
+
 void add_stalls(const std::vector<KindComparison>& kinds, const PooledMeasurement& base,
                 const PooledMeasurement& fresh, PendingComparison& tested) {
   if (kinds.empty()) return;
-  StallsOfSide before = sum_up(kinds, &KindComparison::base, base);
-  StallsOfSide after = sum_up(kinds, &KindComparison::fresh, fresh);
+  const StallsOfSide before = sum_up(kinds, &KindComparison::base, base.samples);
+  const StallsOfSide after = sum_up(kinds, &KindComparison::fresh, fresh.samples);
   ComparedStalls& stalls = tested.row.stalls.emplace();
   stalls.threshold_us = threshold_shown(kinds);
   stalls.base = before.sum;
@@ -208,15 +239,16 @@ void add_stalls(const std::vector<KindComparison>& kinds, const PooledMeasuremen
     stalls.answer.verdict = Verdict::same;
     return;
   }
-  // Adds half a stall of an average run to each rate. Ratios need values above 0, and runs without
-  // stalls become equal, whatever the number of their operations.
-  const double runs = static_cast<double>(before.rates.size() + after.rates.size());
-  const double half =
-      0.5 * runs / static_cast<double>(before.sum.operations + after.sum.operations);
-  for (std::vector<double>* rates : {&before.rates, &after.rates}) {
-    for (double& one : *rates) one += half;
+  SideFigures one{.of = &base, .values = before.rates}, other{.of = &fresh, .values = after.rates};
+  add_half(before, after, one.values, other.values);
+  const StallsOfSide of_base = sum_up(kinds, &KindComparison::base_control, base.controls);
+  const StallsOfSide of_fresh = sum_up(kinds, &KindComparison::fresh_control, fresh.controls);
+  if (of_base.sum.operations > 0 && of_fresh.sum.operations > 0) {
+    one.control = of_base.rates;
+    other.control = of_fresh.rates;
+    add_half(of_base, of_fresh, one.control, other.control);
   }
-  AspectTest question = ask(Aspect::stalls, before.rates, after.rates);
+  AspectTest question = ask(Aspect::stalls, one, other);
   question.least = 0.5;
   question.latency_ns = (before.stall_s + after.stall_s) / static_cast<double>(count) * 1e9;
   tested.questions.push_back(std::move(question));
@@ -227,7 +259,7 @@ void add_stalls(const std::vector<KindComparison>& kinds, const PooledMeasuremen
 void test_tails(const PooledMeasurement& base, const PooledMeasurement& fresh,
                 const CompareOptions& options, PendingComparison& tested) {
   const std::vector<KindComparison> kinds = look_at_kinds(base, fresh, options);
-  add_tail(kinds, options, tested);
+  add_tail(kinds, base, fresh, options, tested);
   add_stalls(kinds, base, fresh, tested);
 }
 

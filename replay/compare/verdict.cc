@@ -14,9 +14,7 @@
 #include "filesets/system/random.h"
 #include "replay/compare/evidence.h"
 #include "replay/statistics/holm.h"
-#include "replay/statistics/mann_whitney.h"
 #include "replay/statistics/order.h"
-#include "replay/statistics/shift.h"
 
 namespace filereel {
 namespace {
@@ -33,30 +31,25 @@ double distance(double ratio) {
   return std::abs(std::log(ratio));
 }
 
-// The number of runs on each side with which the smallest p passes a level.
-std::uint32_t least_runs(double level) {
-  std::uint32_t runs = 2;
-  while (least_p(runs, runs) > level && runs < kMostRuns) ++runs;
-  return runs;
-}
-
-// Estimates how many runs on each side would decide. Intervals shrink with the square root of the
-// number of runs. Always more than the current number.
-std::uint32_t runs_that_decide(const ComparedMeasurement& row, double level, double threshold) {
-  const std::uint32_t least =
-      std::max(least_runs(level), std::max(row.base.samples, row.fresh.samples) + 1);
-  const AspectResult& time = row.time;
-  if (!time.ratio_interval) return least;
-  constexpr double kNormal95 = 1.959964;
-  const double half =
-      (std::log(time.ratio_interval->high) - std::log(time.ratio_interval->low)) / 2;
-  const double effect = distance(time.ratio), limit = std::log1p(threshold);
+// Estimates how many runs on each side would decide: the error of the runs shrinks with the square
+// root of their number, that of the sessions does not. Always more than the current number; nothing
+// if no number would do.
+std::optional<std::uint32_t> runs_that_decide(const ComparedMeasurement& row,
+                                              const SessionEvidence& evidence, double level,
+                                              double threshold) {
+  const std::uint32_t least = std::max(row.base.samples, row.fresh.samples) + 1;
+  if (!row.time.ratio_interval) return least;
+  constexpr double kQuantile975 = 1.959964;
+  const double effect = distance(evidence.ratio), limit = std::log1p(threshold);
   // To be significant, an effect must be as large as the interval at the corrected level. To be
   // none, the interval must end before the threshold.
-  const double share = effect >= limit ? half / effect * -normal_quantile(level / 2) / kNormal95
-                                       : half / (limit - effect);
-  const double now = std::min(row.base.samples, row.fresh.samples);
-  const double runs = std::ceil(now * share * share);
+  const double needed = effect >= limit ? effect / -normal_quantile(level / 2)
+                                        : (limit - effect) / kQuantile975;
+  const double of_sessions = evidence.of_sessions * evidence.of_sessions;
+  const double of_runs = evidence.error * evidence.error - of_sessions;
+  const double left = needed * needed - of_sessions;
+  if (left <= 0) return std::nullopt;
+  const double runs = std::ceil(std::min(row.base.samples, row.fresh.samples) * of_runs / left);
   return runs < kMostRuns ? std::max(static_cast<std::uint32_t>(runs), least)
                           : std::max(kMostRuns, least);
 }
@@ -85,8 +78,14 @@ std::string other_cause(const PendingComparison& tested, const AspectTest& quest
                ? ""
                : fmt::format("the {} result drifts by {} during its runs", name, percent(moves));
   };
-  std::string text = moved("base", question.base_drift);
-  if (text.empty()) text = moved("new", question.fresh_drift);
+  // What was measured in turns had the same conditions. A control corrects a drift, but other
+  // programs need not slow it down as much as the volume.
+  if (question.answer.basis == Basis::in_turns) return "";
+  std::string text;
+  if (question.answer.basis != Basis::control) {
+    text = moved("base", question.base_drift);
+    if (text.empty()) text = moved("new", question.fresh_drift);
+  }
   if (!text.empty() || !tested.base_busy || !tested.fresh_busy) return text;
   const double base = *tested.base_busy, fresh = *tested.fresh_busy;
   constexpr double kLeastLeft = 0.01;
@@ -104,25 +103,29 @@ std::string other_cause(const PendingComparison& tested, const AspectTest& quest
   return text;
 }
 
-void decide(PendingComparison& tested, AspectTest& question, const CompareOptions& options) {
+// `p_runs`: of the runs alone, corrected for all tests.
+void decide(PendingComparison& tested, AspectTest& question, double p_runs,
+            const CompareOptions& options) {
   AspectResult& answer = question.answer;
   const double limit = std::log1p(question.least);
-  const bool significant = *answer.p_holm <= 2 * options.false_alarms;  // p is two-sided
+  const double level = 2 * options.false_alarms;  // p is two-sided
   const bool matters = distance(answer.ratio) >= limit;
   if (answer.ratio_interval && distance(answer.ratio_interval->low) <= limit &&
       distance(answer.ratio_interval->high) <= limit) {
     answer.verdict = Verdict::same;
     return;
   }
-  if (significant && matters) {
+  const Verdict direction = answer.ratio > 1 ? Verdict::slower : Verdict::faster;
+  if (*answer.p_holm <= level && matters) {
     answer.reason = other_cause(tested, question);
     tested.disturbed = tested.disturbed || !answer.reason.empty();
-    if (answer.reason.empty()) {
-      answer.verdict = answer.ratio > 1 ? Verdict::slower : Verdict::faster;
-    }
+    if (answer.reason.empty()) answer.verdict = direction;
     return;
   }
-  if (answer.ratio_interval) {
+  if (p_runs <= level && matters) {
+    answer.indicated = direction;
+    answer.reason = "the runs differ, but not by more than sessions may differ";
+  } else if (answer.ratio_interval) {
     answer.reason =
         fmt::format("the change is between {} and {}", percent(answer.ratio_interval->low),
                     percent(answer.ratio_interval->high));
@@ -162,37 +165,49 @@ double weight_of(Aspect aspect) {
 
 }  // namespace
 
-AspectTest ask(Aspect aspect, std::span<const double> base, std::span<const double> fresh) {
-  const Ratio ratio = ratio_of(base, fresh);
+AspectTest ask(Aspect aspect, const SideFigures& base, const SideFigures& fresh,
+               std::span<const SideFigures> earlier) {
+  const SessionEvidence evidence = evidence_for(aspect, base, fresh, earlier);
   return {.aspect = aspect,
-          .answer = {.ratio = ratio.estimate,
-                     .ratio_interval = ratio.interval,
-                     .p = mann_whitney(base, fresh).p},
-          .base_drift = drift_ratio(base),
-          .fresh_drift = drift_ratio(fresh)};
+          .answer = {.ratio = evidence.ratio,
+                     .ratio_interval = evidence.interval,
+                     .basis = evidence.basis,
+                     .p = evidence.p},
+          .evidence = evidence,
+          .base_drift = drift_ratio(base.values),
+          .fresh_drift = drift_ratio(fresh.values)};
 }
 
 void judge(std::span<PendingComparison> rows, const CompareOptions& options) {
-  std::vector<double> p, weights;
+  std::vector<double> p, p_runs, weights;
   for (const PendingComparison& tested : rows) {
     for (const AspectTest& one : tested.questions) {
       p.push_back(*one.answer.p);
+      p_runs.push_back(one.evidence.p_runs);
       weights.push_back(weight_of(one.aspect));
     }
   }
-  const std::vector<double> corrected = holm_adjusted(p, weights);
+  const std::vector<double> corrected = holm_adjusted(p, weights),
+                            corrected_runs = holm_adjusted(p_runs, weights);
   const double all = std::accumulate(weights.begin(), weights.end(), 0.0);
-  auto next = corrected.begin();
+  const auto level = [&](Aspect aspect) {
+    return 2 * options.false_alarms * weight_of(aspect) / all;
+  };
+  std::size_t next = 0;
   for (PendingComparison& tested : rows) {
+    const SessionEvidence* time = nullptr;
     for (AspectTest& one : tested.questions) {
-      one.answer.p_holm = *next++;
-      decide(tested, one, options);
+      one.answer.p_holm = corrected[next];
+      one.answer.provable = one.evidence.provable(level(one.aspect));
+      if (one.answer.provable) one.answer.provable = std::max(*one.answer.provable, one.least);
+      decide(tested, one, corrected_runs[next++], options);
       answer_of(tested.row, one.aspect) = one.answer;
+      if (one.aspect == Aspect::time) time = &one.evidence;
     }
     sum_up(tested.row);
-    if (tested.row.verdict == Verdict::cannot_tell && tested.row.time.p && !tested.disturbed) {
-      const double level = 2 * options.false_alarms * weight_of(Aspect::time) / all;
-      tested.row.runs_needed = runs_that_decide(tested.row, level, options.threshold);
+    if (tested.row.verdict == Verdict::cannot_tell && time && !tested.disturbed) {
+      tested.row.runs_needed =
+          runs_that_decide(tested.row, *time, level(Aspect::time), options.threshold);
     }
   }
 }

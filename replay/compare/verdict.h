@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "replay/compare/comparison.h"
+#include "replay/compare/sessions.h"
 
 namespace filereel {
 
@@ -13,6 +14,7 @@ namespace filereel {
 struct AspectTest {
   Aspect aspect = Aspect::time;
   AspectResult answer;
+  SessionEvidence evidence = {};
   double least = 0.02;  // the smallest change that matters, as a share
   // The drift of each side: the median of its second half divided by that of the first.
   double base_drift = 1, fresh_drift = 1;
@@ -30,8 +32,9 @@ struct PendingComparison {
   bool disturbed = false;  // a difference may have another cause
 };
 
-// Tests the figures of runs, in order, all above 0. Neither side is empty.
-AspectTest ask(Aspect aspect, std::span<const double> base, std::span<const double> fresh);
+// Tests the figures of both sides; neither is empty. `earlier`: see evidence_for.
+AspectTest ask(Aspect aspect, const SideFigures& base, const SideFigures& fresh,
+               std::span<const SideFigures> earlier = {});
 
 // Corrects the p values of all tests and decides the rows.
 void judge(std::span<PendingComparison> rows, const CompareOptions& options);

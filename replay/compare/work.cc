@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <map>
+#include <set>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -107,6 +108,40 @@ std::string why_none(const PooledMeasurement& side, std::string_view name) {
   return fmt::format("the {} result has no runs", name);
 }
 
+// Whether the sample has a figure to compare.
+bool counts(const Measurement& measurement, const Sample& sample) {
+  const bool by_set = info_of(measurement.kind).by_set;
+  return !sample.moved_no_data && !has_failed(sample) && sample.durable_s > 0 &&
+         sample.elapsed_s > 0 && (by_set || sample.operations > 0);
+}
+
+// The control's counterpart of a measurement. Directories may be on different file systems, so the
+// only one of each side matches any.
+const Measurement* control_of(const Result& result, const Measurement& measurement) {
+  if (result.control.empty()) return nullptr;
+  const Result& control = result.control.front();
+  const bool across = crossed_file_systems({&result, 1}, {&control, 1}).has_value();
+  MeasurementKey key = key_of(measurement);
+  for (const Measurement& one : control.measurements) {
+    MeasurementKey other = key_of(one);
+    if (across) other.file_system = key.file_system;
+    if (other == key) return &one;
+  }
+  return nullptr;
+}
+
+const Sample* control_sample(const Measurement* control, std::uint32_t run) {
+  if (!control) return nullptr;
+  const auto found = std::ranges::find(control->samples, run, &Sample::run);
+  return found != control->samples.end() && counts(*control, *found) ? &*found : nullptr;
+}
+
+void add_busy_share(const Sample& sample, std::vector<double>& shares) {
+  const Conditions& conditions = sample.conditions;
+  if (!conditions.other_cpu) return;
+  shares.push_back(*conditions.other_cpu + conditions.stolen_cpu.value_or(0));
+}
+
 }  // namespace
 
 std::vector<PooledMeasurement> gather(std::span<const Result> results, bool across) {
@@ -123,16 +158,16 @@ std::vector<PooledMeasurement> gather(std::span<const Result> results, bool acro
       side.paced = measurement.replay && measurement.replay->pace != "asap";
       const double scale = result.job_of(measurement).scale;
       if (std::ranges::find(side.scales, scale) == side.scales.end()) side.scales.push_back(scale);
-      const bool counts_operations = !info_of(measurement.kind).by_set;
+      const Measurement* const control = control_of(result, measurement);
       for (const Sample& sample : measurement.samples) {
         if (sample.moved_no_data) {
           ++side.no_data;
-        } else if (has_failed(sample) || !(sample.durable_s > 0) || !(sample.elapsed_s > 0) ||
-                   (counts_operations && sample.operations == 0)) {
+        } else if (!counts(measurement, sample)) {
           ++side.failed;
         } else {
           side.samples.push_back(&sample);
           side.origins.push_back({&result, &measurement});
+          side.controls.push_back(control_sample(control, sample.run));
         }
       }
     }
@@ -159,6 +194,15 @@ std::vector<double> figures_of(const PooledMeasurement& side, Figure figure) {
   return figures;
 }
 
+std::vector<double> control_figures_of(const PooledMeasurement& side, Figure figure) {
+  std::vector<double> figures;
+  for (const Sample* sample : side.controls) {
+    if (!sample) return {};
+    figures.push_back(figure_of(*sample, figure));
+  }
+  return figures;
+}
+
 ComparedSide side_of(const PooledMeasurement& side, std::span<const double> figures) {
   ComparedSide one{.samples = static_cast<std::uint32_t>(figures.size()),
                    .left_out = side.failed + side.no_data};
@@ -177,10 +221,15 @@ double seconds_in_calls(const Sample& sample) {
 
 std::optional<double> busy_share(const PooledMeasurement& side) {
   std::vector<double> shares;
-  for (const Sample* sample : side.samples) {
-    const Conditions& conditions = sample->conditions;
-    if (conditions.other_cpu) {
-      shares.push_back(*conditions.other_cpu + conditions.stolen_cpu.value_or(0));
+  for (const Sample* sample : side.samples) add_busy_share(*sample, shares);
+  // Short samples have no share of their own. What else runs is a matter of the session.
+  if (shares.size() < side.samples.size()) {
+    std::set<const Result*> results;
+    for (const SampleSource& origin : side.origins) results.insert(origin.result);
+    for (const Result* result : results) {
+      for (const Measurement& one : result->measurements) {
+        for (const Sample& sample : one.samples) add_busy_share(sample, shares);
+      }
     }
   }
   if (shares.empty()) return std::nullopt;

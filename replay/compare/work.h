@@ -23,6 +23,8 @@ struct PooledMeasurement {
   std::optional<PhaseEnd> ends;           // empty if the results do not say
   std::vector<const Sample*> samples;     // successful ones, in the order of results and runs
   std::vector<SampleSource> origins;      // one per sample
+  // The sample of the control volume in the same run, one per sample; null if there is none.
+  std::vector<const Sample*> controls;
   std::uint32_t failed = 0, no_data = 0;  // left out
   std::vector<double> scales;             // of the plans, without duplicates
 };
@@ -41,6 +43,9 @@ FigureChoice choose_figure(const PooledMeasurement& base, const PooledMeasuremen
 // The figure of every sample, in seconds, above 0.
 std::vector<double> figures_of(const PooledMeasurement& side, Figure figure);
 
+// The same of the control's samples; empty unless each sample has one.
+std::vector<double> control_figures_of(const PooledMeasurement& side, Figure figure);
+
 // The summary of a side without a test. `figures` are those of figures_of.
 ComparedSide side_of(const PooledMeasurement& side, std::span<const double> figures);
 
@@ -48,8 +53,8 @@ ComparedSide side_of(const PooledMeasurement& side, std::span<const double> figu
 // since their scheduled time.
 double seconds_in_calls(const Sample& sample);
 
-// The median share of all CPU time that other programs used during the samples, 0 to 1; empty if
-// unknown.
+// The median share of all CPU time that other programs used during the samples, 0 to 1. If some are
+// too short to tell, of all samples of their sessions. Empty if unknown.
 std::optional<double> busy_share(const PooledMeasurement& side);
 
 }  // namespace filereel

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 
 #include <boost/filesystem.hpp>
@@ -125,6 +127,29 @@ std::vector<HistoryEntry> find_entries(const HistoryDirectory& history, std::str
                     printable(which)));
   }
   return found;
+}
+
+std::vector<std::vector<Result>> other_sessions(const HistoryDirectory& history,
+                                                std::span<const Result> base,
+                                                std::span<const Result> fresh) {
+  std::set<std::string> devices;
+  std::set<std::pair<std::string, std::string>> compared;  // session and start, which both name it
+  for (const std::span<const Result>& side : {base, fresh}) {
+    for (const Result& result : side) {
+      devices.insert(tested_device(result).name);
+      compared.emplace(result.session, result.started);
+    }
+  }
+  std::map<std::vector<std::string>, std::vector<Result>> groups;
+  for (const HistoryEntry& entry : history.entries) {
+    if (!devices.contains(entry.device)) continue;
+    if (compared.contains({entry.result.session, entry.result.started})) continue;
+    const Result& result = entry.result;
+    groups[{entry.device, entry.firmware, result.host.kernel, result.version}].push_back(result);
+  }
+  std::vector<std::vector<Result>> list;
+  for (auto& [name, group] : groups) list.push_back(std::move(group));
+  return list;
 }
 
 AddedResult add_to_history(const std::string& folder, const Result& result, std::string_view text) {

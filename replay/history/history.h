@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,13 @@ HistoryDirectory read_history(const std::string& folder);
 // The entries for `which`: a number, the name of a result, or a directory (all results in it).
 // Throws Error(usage) if there are none.
 std::vector<HistoryEntry> find_entries(const HistoryDirectory& history, std::string_view which);
+
+// Other results of the devices that `base` and `fresh` are of, a group for each firmware, kernel and
+// version of filereel: from them the spread between sessions is known (compare_results). Results of the compared sessions are left
+// out.
+std::vector<std::vector<Result>> other_sessions(const HistoryDirectory& history,
+                                                std::span<const Result> base,
+                                                std::span<const Result> fresh);
 
 struct AddedResult {
   std::string name;              // as in HistoryEntry

@@ -30,6 +30,7 @@ Json to_json(const ComparedMeasurement& one) {
     json["ratio_interval"] = {time.ratio_interval->low, time.ratio_interval->high};
   }
   if (time.p_holm) json["p_holm"] = *time.p_holm;
+  if (time.provable) json["provable"] = *time.provable;
   if (one.tail) json["tail"] = one.tail->answer.ratio;
   if (one.stalls) json["stalls"] = {one.stalls->base.stalls, one.stalls->fresh.stalls};
   return json;
@@ -42,6 +43,8 @@ Json comparison_data(const ResultComparison& comparison) {
                {"fresh", comparison.fresh_name},
                {"threshold", comparison.options.threshold},
                {"false_alarms", comparison.options.false_alarms},
+               {"promise", promise_text(comparison)},
+               {"control", control_text(comparison.control)},
                {"overall", verdict_name(comparison.overall)},
                {"changes", Json::array()},
                {"warnings", Json::array()},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 namespace filereel {
@@ -27,6 +28,17 @@ double quantile(std::span<const double> values, double p) {
   const auto below = static_cast<std::size_t>(place);
   const std::size_t above = std::min(below + 1, order.size() - 1);
   return std::lerp(order[below], order[above], place - static_cast<double>(below));
+}
+
+double mean(std::span<const double> values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+double variance(std::span<const double> values) {
+  const double middle = mean(values);
+  double sum = 0;
+  for (const double value : values) sum += (value - middle) * (value - middle);
+  return sum / static_cast<double>(values.size() - 1);
 }
 
 double geometric_mean(std::span<const double> values) {

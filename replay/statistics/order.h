@@ -14,6 +14,12 @@ double median(std::span<const double> values);
 // is required.
 double quantile(std::span<const double> values, double p);
 
+// At least one value is required.
+double mean(std::span<const double> values);
+
+// The unbiased variance of a sample, in the square of the unit. At least two values are required.
+double variance(std::span<const double> values);
+
 // At least one value is required, and all must be above 0.
 double geometric_mean(std::span<const double> values);
 

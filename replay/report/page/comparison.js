@@ -2,6 +2,11 @@
 
 const VERDICT_SIGNS = {slower: '▼', faster: '▲', same: '=', 'cannot tell': '?'};
 
+// A text with a capital letter and a full stop.
+function sentence(text) {
+  return text.charAt(0).toUpperCase() + text.slice(1) + '.';
+}
+
 // The verdicts of `filereel compare`.
 function showComparison(data) {
   const comparison = data.comparison;
@@ -9,8 +14,8 @@ function showComparison(data) {
   const part = section('Comparison');
   part.append(element('p', {}, 'Compared with ', named(comparison.base), ', ', named(comparison.fresh), ' is: ',
       element('strong', {class: `verdict-${comparison.overall}`}, comparison.overall), '. ',
-      'A change below ', share(comparison.threshold), ' of the time is ignored; time, tail and stalls are judged. The probability of any false alarm in this table is at most ',
-      share(comparison.false_alarms), '.'));
+      'A change below ', share(comparison.threshold), ' of the time is ignored; time, tail and stalls are judged. ', named(sentence(comparison.promise))));
+  if (comparison.control) part.append(element('p', {}, named(sentence(comparison.control))));
   for (const one of comparison.warnings) {
     part.append(element('p', {class: 'banner'}, named(one.text), '. ', named(one.next_step)));
   }
@@ -20,7 +25,7 @@ function showComparison(data) {
         comparison.changes.map((one) => [named(one.what), named(one.base), named(one.fresh)]),
         {left: [1, 2]}));
   }
-  part.append(table('Time for the same work (ratio above 1: slower)', ['measurement', 'verdict', 'ratio', 'p (Holm)',
+  part.append(table('Time for the same work (ratio above 1: slower)', ['measurement', 'verdict', 'ratio', 'p (Holm)', 'provable change',
                     'before', 'after', 'samples', 'tail', 'stalls'],
       comparison.measurements.map((one) => [
         named(one.key),
@@ -30,6 +35,7 @@ function showComparison(data) {
           range: one.ratio_interval && `(${one.ratio_interval.map((x) => x.toFixed(3)).join('–')})`,
         },
         one.p_holm === undefined ? '–' : {text: one.p_holm < 0.001 ? '< 0.001' : one.p_holm.toFixed(3), value: one.p_holm},
+        one.provable === undefined ? '–' : {text: share(one.provable), value: one.provable},
         {text: seconds(one.base), value: one.base},
         {text: seconds(one.fresh), value: one.fresh},
         `${one.base_samples}, ${one.fresh_samples}`,

@@ -1,0 +1,370 @@
+#include "replay/compare/sessions.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "replay/compare/changes.h"
+#include "replay/statistics/mann_whitney.h"
+#include "replay/statistics/order.h"
+#include "replay/statistics/shift.h"
+#include "replay/statistics/student.h"
+
+namespace filereel {
+namespace {
+
+constexpr double kTail = 0.025;
+constexpr double kAssumedFreedom = 10;  // of assumptions: how well they are known
+
+std::vector<double> logarithms(std::span<const double> values) {
+  std::vector<double> list;
+  list.reserve(values.size());
+  for (const double one : values) list.push_back(std::log(one));
+  return list;
+}
+
+std::vector<double> exponentials(std::span<const double> values) {
+  std::vector<double> list;
+  list.reserve(values.size());
+  for (const double one : values) list.push_back(std::exp(one));
+  return list;
+}
+
+Interval interval_around(double logarithm, double half) {
+  return {std::exp(logarithm - half), std::exp(logarithm + half)};
+}
+
+// Completes the evidence from its ratio, error and freedom. `runs`: of the side with fewer.
+void conclude(Aspect aspect, std::size_t runs, SessionEvidence& evidence) {
+  if (runs < kLeastRuns) return;
+  const double effect = std::abs(std::log(evidence.ratio));
+  if (evidence.error > 0) {
+    evidence.p = 2 * student_tail(effect / evidence.error, evidence.freedom);
+  } else {
+    evidence.p = effect > 0 ? 0 : 1;
+  }
+  // Tails and stalls have many equal values, for which t is not made.
+  if (aspect != Aspect::time) evidence.p = std::max(evidence.p, evidence.p_runs);
+  const double half = student_quantile(1 - kTail, evidence.freedom) * evidence.error;
+  evidence.interval = interval_around(std::log(evidence.ratio), half);
+}
+
+// A run of each side in the same turn, by position.
+using TurnPair = std::pair<std::size_t, std::size_t>;
+
+// The runs of a side by session and number; empty if a session is unknown or has two runs of a
+// number.
+using Turns = std::map<std::pair<std::string, std::uint32_t>, std::size_t>;
+Turns turns_of(const PooledMeasurement& side) {
+  Turns turns;
+  for (std::size_t i = 0; i < side.samples.size(); ++i) {
+    const std::string& session = side.origins[i].result->session;
+    if (session.empty() || !turns.try_emplace({session, side.samples[i]->run}, i).second) return {};
+  }
+  return turns;
+}
+
+// The pairs of runs, if both sides took turns: each repetition of one side begins before the next
+// repetition of the other. Two file systems of one result have a session in common, too, but were
+// measured one after the other.
+std::vector<TurnPair> pairs_in_turns(const PooledMeasurement& base,
+                                     const PooledMeasurement& fresh) {
+  std::vector<TurnPair> pairs;
+  const Turns before = turns_of(base), after = turns_of(fresh);
+  const std::string* session = nullptr;
+  double last = 0;  // the later start of the turn before
+  for (const auto& [turn, i] : before) {
+    const auto other = after.find(turn);
+    if (other == after.end()) continue;
+    const double one = base.samples[i]->started_s,
+                 two = fresh.samples[other->second]->started_s;
+    const bool is_next = session && *session == turn.first;
+    if (is_next && std::min(one, two) < last) return {};
+    session = &turn.first;
+    last = std::max(one, two);
+    pairs.emplace_back(i, other->second);
+  }
+  // A few runs without a partner may have failed or been interrupted.
+  const std::size_t most = std::max(base.samples.size(), fresh.samples.size());
+  return 2 * pairs.size() > most ? pairs : std::vector<TurnPair>();
+}
+
+// The positions of the samples by state: sessions that begin within kSameState of the first one.
+std::vector<std::vector<std::size_t>> states_of(const PooledMeasurement& side) {
+  std::vector<std::pair<double, std::size_t>> order;
+  for (std::size_t i = 0; i < side.samples.size(); ++i) {
+    order.emplace_back(static_cast<double>(side.origins[i].result->started_s().value_or(0)), i);
+  }
+  std::ranges::sort(order);
+  std::vector<std::vector<std::size_t>> states;
+  double first = 0;
+  for (const auto& [begin, position] : order) {
+    if (states.empty() || begin - first >= kSameState) {
+      states.emplace_back();
+      first = begin;
+    }
+    states.back().push_back(position);
+  }
+  return states;
+}
+
+// Figures of a side on the scale of logarithms, without the control's part.
+std::vector<double> corrected(const SideFigures& side, bool controlled) {
+  std::vector<double> list = logarithms(side.values);
+  for (std::size_t i = 0; controlled && i < list.size(); ++i) list[i] -= std::log(side.control[i]);
+  return list;
+}
+
+// One figure for each state: the median of its runs.
+std::vector<double> figures_by_state(const PooledMeasurement& side,
+                                     std::span<const double> values) {
+  std::vector<double> figures;
+  for (const std::vector<std::size_t>& state : states_of(side)) {
+    std::vector<double> runs;
+    for (const std::size_t one : state) runs.push_back(values[one]);
+    figures.push_back(median(runs));
+  }
+  return figures;
+}
+
+// The spread between states, from the deviations within groups.
+struct StateSpread {
+  double squares = 0, freedom = 0;
+
+  void add(std::span<const double> figures) {
+    if (figures.size() < 2) return;
+    freedom += static_cast<double>(figures.size() - 1);
+    squares += variance(figures) * static_cast<double>(figures.size() - 1);
+  }
+  double variance_of_state() const { return squares / freedom; }
+};
+
+// The larger share of the two sides; 0 if unknown.
+double busier_share(const PooledMeasurement& base, const PooledMeasurement& fresh) {
+  return std::max(busy_share(base).value_or(0), busy_share(fresh).value_or(0));
+}
+
+std::string_view machine_of(const PooledMeasurement& side) {
+  return side.origins.empty() ? "" : std::string_view(side.origins.front().result->host.machine);
+}
+
+// The standard error of the runs alone: from the interval of the ratio by ranks, which outliers do
+// not widen; with few runs from their variance.
+double error_of_runs(const Ratio& ratio, std::span<const double> base,
+                     std::span<const double> fresh) {
+  if (ratio.interval) {
+    const auto freedom = static_cast<double>(base.size() + fresh.size() - 2);
+    return std::log(ratio.interval->high / ratio.interval->low) / 2 /
+           student_quantile(1 - kTail, freedom);
+  }
+  double sum = 0;
+  for (const std::span<const double>& side : {base, fresh}) {
+    if (side.size() > 1) sum += variance(side) / static_cast<double>(side.size());
+  }
+  return std::sqrt(sum);
+}
+
+// The degrees of freedom of the sum of two independent errors (Welch 1947, Satterthwaite 1946).
+double joint_freedom(double one, double freedom, double other, double other_freedom) {
+  const auto part = [](double error, double of) { return std::pow(error, 4) / of; };
+  const double parts = part(one, std::max(freedom, 1.0)) + part(other, other_freedom);
+  return parts > 0 ? std::pow(one * one + other * other, 2) / parts : other_freedom;
+}
+
+SessionEvidence evidence_in_turns(Aspect aspect, const SideFigures& base, const SideFigures& fresh,
+                                  std::span<const TurnPair> pairs) {
+  std::vector<double> before, after, differences;
+  for (const auto& [one, other] : pairs) {
+    before.push_back(base.values[one]);
+    after.push_back(fresh.values[other]);
+    differences.push_back(std::log(after.back() / before.back()));
+  }
+  SessionEvidence evidence{.basis = Basis::in_turns, .ratio = std::exp(mean(differences))};
+  evidence.p_runs = mann_whitney(before, after).p;
+  if (pairs.size() < kLeastRuns) return evidence;
+  const auto count = static_cast<double>(pairs.size());
+  evidence.freedom = count - 1;
+  evidence.error = std::sqrt(variance(differences) / count);
+  conclude(aspect, pairs.size(), evidence);
+  return evidence;
+}
+
+// How far the control's own figures differ, as a logarithm, without what its runs explain.
+double control_change(const SideFigures& base, const SideFigures& fresh) {
+  const Ratio ratio = ratio_of(base.control, fresh.control);
+  const double error =
+      error_of_runs(ratio, logarithms(base.control), logarithms(fresh.control));
+  const double change = std::log(ratio.estimate);
+  return std::sqrt(std::max(0.0, change * change - error * error));
+}
+
+// The volumes of the controls of a side, without their measurements.
+std::vector<Result> controls_of(std::span<const ControlledPair> pairs,
+                                const PooledMeasurement* ControlledPair::* side) {
+  std::set<const Result*> seen;
+  std::vector<Result> controls;
+  for (const ControlledPair& pair : pairs) {
+    for (const SampleSource& origin : (pair.*side)->origins) {
+      if (origin.result->control.empty() || !seen.insert(origin.result).second) continue;
+      const Result& control = origin.result->control.front();
+      controls.push_back(control.of_same_run());
+      controls.back().volumes = control.volumes;
+      controls.back().host = {};  // compare has its changes already
+      controls.back().version.clear();
+      controls.back().plan = {};
+    }
+  }
+  return controls;
+}
+
+// Sums over all measurements.
+struct ControlSums {
+  std::size_t measurements = 0;
+  std::vector<double> changes;                  // of the control
+  double product = 0, square = 0, noise = 0;    // of changes; of their errors
+  double plain = 0, corrected = 0, freedom = 0;  // squared deviations of states
+
+  void add(const SideFigures& base, const SideFigures& fresh) {
+    const Ratio own = ratio_of(base.values, fresh.values);
+    const Ratio control = ratio_of(base.control, fresh.control);
+    const double change = std::log(control.estimate);
+    const double error =
+        error_of_runs(control, logarithms(base.control), logarithms(fresh.control));
+    ++measurements;
+    changes.push_back(change);
+    product += change * std::log(own.estimate);
+    square += change * change;
+    noise += error * error;
+    for (const SideFigures* side : {&base, &fresh}) {
+      StateSpread with, without;
+      with.add(figures_by_state(*side->of, ::filereel::corrected(*side, true)));
+      without.add(figures_by_state(*side->of, ::filereel::corrected(*side, false)));
+      corrected += with.squares;
+      plain += without.squares;
+      freedom += with.freedom;
+    }
+  }
+};
+
+}  // namespace
+
+SideFigures side_figures(const PooledMeasurement& side, Figure figure) {
+  return {.of = &side,
+          .values = figures_of(side, figure),
+          .control = control_figures_of(side, figure)};
+}
+
+double assumed_spread(std::string_view machine, Aspect aspect, double busy) {
+  struct Assumption {
+    std::string_view machine;
+    std::array<double, 3> spread;  // by aspect
+  };
+  static constexpr std::array<Assumption, 3> kAssumptions = {{
+      {"physical", {0.05, 0.15, 0.5}},
+      {"virtual", {0.10, 0.30, 0.7}},
+      {"container", {0.10, 0.30, 0.7}},
+  }};
+  const auto found = std::ranges::find(kAssumptions, machine, &Assumption::machine);
+  const Assumption& one = found == kAssumptions.end() ? kAssumptions[1] : *found;
+  constexpr double kBusy = 0.6;
+  return std::hypot(one.spread[static_cast<std::size_t>(aspect)], kBusy * busy);
+}
+
+std::optional<double> SessionEvidence::provable(double level) const {
+  if (!interval) return std::nullopt;
+  return std::expm1(student_quantile(1 - level / 2, freedom) * error);
+}
+
+SessionEvidence evidence_for(Aspect aspect, const SideFigures& base, const SideFigures& fresh,
+                             std::span<const SideFigures> earlier) {
+  const std::vector<TurnPair> pairs = pairs_in_turns(*base.of, *fresh.of);
+  if (!pairs.empty()) return evidence_in_turns(aspect, base, fresh, pairs);
+  const bool controlled = !base.control.empty() && !fresh.control.empty();
+  const std::vector<double> before = corrected(base, controlled),
+                            after = corrected(fresh, controlled);
+  const std::vector<double> states_before = figures_by_state(*base.of, before),
+                            states_after = figures_by_state(*fresh.of, after);
+  StateSpread spread;
+  spread.add(states_before);
+  spread.add(states_after);
+  const bool own = spread.freedom >= kLeastFreedom;
+  for (const SideFigures& group : earlier) {
+    if (own || (controlled && group.control.empty())) continue;
+    spread.add(figures_by_state(*group.of, corrected(group, controlled)));
+  }
+  const std::vector<double> plain_before = exponentials(before), plain_after = exponentials(after);
+  const Ratio ratio = ratio_of(plain_before, plain_after);
+  SessionEvidence evidence{.ratio = ratio.estimate,
+                           .p_runs = mann_whitney(before, after).p};
+  const double of_runs = error_of_runs(ratio, before, after);
+  const double shares = 1 / static_cast<double>(states_before.size()) +
+                        1 / static_cast<double>(states_after.size());
+  if (spread.freedom >= kLeastFreedom) {
+    evidence.basis = own ? Basis::sessions : Basis::history;
+    if (own) evidence.ratio = std::exp(mean(states_after) - mean(states_before));
+    // The figures of states contain the noise of their runs.
+    evidence.error = std::max(of_runs, std::sqrt(spread.variance_of_state() * shares));
+    evidence.of_sessions =
+        std::sqrt(std::max(0.0, evidence.error * evidence.error - of_runs * of_runs));
+    evidence.freedom = spread.freedom;
+  } else {
+    evidence.basis = controlled ? Basis::control : Basis::assumption;
+    const double busy = busier_share(*base.of, *fresh.of);
+    evidence.of_sessions =
+        controlled
+            ? std::hypot(kControlShare * control_change(base, fresh),
+                         kControlBusy * busy * std::sqrt(shares))
+            : assumed_spread(machine_of(*fresh.of), aspect, busy) * std::sqrt(shares);
+    evidence.error = std::hypot(of_runs, evidence.of_sessions);
+    evidence.freedom =
+        joint_freedom(of_runs, static_cast<double>(before.size() + after.size() - 2),
+                      evidence.of_sessions, kAssumedFreedom);
+  }
+  conclude(aspect, std::min(before.size(), after.size()), evidence);
+  return evidence;
+}
+
+ControlUse control_between(std::span<const ControlledPair> pairs) {
+  ControlUse use;
+  ControlSums sums;
+  bool one_side = false;
+  for (const ControlledPair& pair : pairs) {
+    if (!pairs_in_turns(*pair.base, *pair.fresh).empty()) continue;
+    const SideFigures base = side_figures(*pair.base, pair.figure),
+                      fresh = side_figures(*pair.fresh, pair.figure);
+    one_side = one_side || base.control.empty() != fresh.control.empty();
+    if (!base.control.empty() && !fresh.control.empty()) sums.add(base, fresh);
+  }
+  if (sums.measurements == 0) {
+    if (one_side) use.obstacle = "not all results have a control volume";
+    return use;
+  }
+  constexpr double kBeyondNoise = 9;  // three standard errors, squared
+  use.change = std::exp(median(sums.changes));
+  use.changed = sums.square > kBeyondNoise * sums.noise;
+  const std::vector<Change> changes =
+      changes_between(controls_of(pairs, &ControlledPair::base),
+                      controls_of(pairs, &ControlledPair::fresh));
+  const double slope = sums.square > 0 ? sums.product / sums.square : 1;
+  const auto measurements = static_cast<double>(sums.measurements);
+  if (!changes.empty()) {
+    use.obstacle = fmt::format("the control volumes differ: {}: {} -> {}", changes.front().what,
+                               changes.front().base, changes.front().fresh);
+  } else if (use.changed && slope < kLeastSlope) {
+    use.obstacle = fmt::format(
+        "it changed by {:+.1f} %, but the volume under test did not change with it",
+        (use.change - 1) * 100);
+  } else if (sums.freedom >= kLeastFreedom * measurements && sums.corrected >= sums.plain) {
+    use.obstacle = "the volume under test does not vary with it from session to session";
+  }
+  use.used = use.obstacle.empty();
+  return use;
+}
+
+}  // namespace filereel

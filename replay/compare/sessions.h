@@ -1,0 +1,104 @@
+// Evidence for a change between two sides, on two levels: runs, and sessions.
+//
+// The problem. The runs of a session share the state of machine and drive: what else uses them, how
+// warm and how full they are, where the files lie. Eight runs therefore say much about the session,
+// and are a single draw of that state. A test on runs alone finds differences between any two
+// sessions, also of the same drive. Change is shown only by a difference larger than what sessions
+// differ by.
+//
+// The answer. The standard error of a difference, on the scale of logarithms, has a part of the
+// runs and a part of the sessions. The latter is known from the best of these (Basis):
+//
+// - in_turns: both sides were measured in turns in the same sessions. The ratio of the two runs of
+//   each turn is free of the session's state, so runs are compared in pairs (paired t test).
+// - control: another volume was measured in turns with the one under test in each session. Each run
+//   is divided by the control's run of the same turn (difference of differences). What remains of
+//   the machine's change is assumed to be kControlShare of the control's own change, and more on a
+//   busy machine (kControlBusy).
+// - sessions, history: at least kLeastFreedom degrees of freedom from several states on a side, or
+//   from earlier results of the same volume. Each state is one figure, the median of its runs, and
+//   Student's t has the freedom of the states.
+// - assumption: the spread that assumed_spread() gives for this kind of machine.
+//
+// Sessions that begin within kSameState of each other are one draw: measured every 20 s, their
+// medians have a correlation of 0.55 with the next and of 0.1 with the fifth (docs/compare.md).
+//
+// Tails and stalls must also differ by the ranks of their runs (Mann-Whitney). A difference that the
+// ranks show, but not beyond what sessions differ by, is indicated. The references are Kalibera and Jones, "Rigorous Benchmarking in Reasonable Time" (2013) for
+// repetition at the level that varies, and Bulej et al., "Duet Benchmarking" (2020) for pairs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "replay/compare/comparison.h"
+#include "replay/compare/work.h"
+
+namespace filereel {
+
+inline constexpr double kSameState = 600;  // seconds between the starts of sessions
+inline constexpr double kLeastFreedom = 4;
+inline constexpr std::size_t kLeastRuns = 3;  // on each side, for any evidence
+// The share of the control's change that may not be that of the volume, as a standard deviation.
+inline constexpr double kControlShare = 0.25;
+// The same of a busy machine: its part of what the control does not carry, times the share of the
+// CPU time that other programs used.
+inline constexpr double kControlBusy = 0.3;
+inline constexpr double kLeastSlope = 0.3;  // see control_between
+
+// The standard deviation of the logarithms of what sessions on this kind of machine
+// (HostInfo::machine) differ by. `busy`: the share of the CPU time that other programs used, by
+// which sessions differ more. docs/compare.md has the series; physical machines were not among
+// them. Unknown kinds count as virtual.
+double assumed_spread(std::string_view machine, Aspect aspect, double busy);
+
+// The figures of one side, by sample, all above 0.
+struct SideFigures {
+  const PooledMeasurement* of = nullptr;
+  std::vector<double> values;
+  std::vector<double> control = {};  // of the control's samples; empty: none, or not to be used
+};
+
+SideFigures side_figures(const PooledMeasurement& side, Figure figure);
+
+// Evidence for one aspect of a measurement.
+struct SessionEvidence {
+  Basis basis = Basis::assumption;
+  double ratio = 1;                       // of the new side to the base, without the control's part
+  std::optional<Interval> interval = {};  // 95 %, with the spread between sessions; empty with
+                                          // fewer than three runs on a side
+  double p_runs = 1;                      // two-sided, of the runs alone (Mann-Whitney)
+  double p = 1;                           // two-sided, with the spread between sessions
+  // Standard error of the logarithm of the ratio, its degrees of freedom, and the part of it that
+  // more runs do not reduce.
+  double error = 0, freedom = 1, of_sessions = 0;
+
+  // The smallest change that has a p of `level`, as a share; empty if no change has.
+  std::optional<double> provable(double level) const;
+};
+
+// `earlier`: groups of other results of the same volume, whose sessions differ by nothing else.
+SessionEvidence evidence_for(Aspect aspect, const SideFigures& base, const SideFigures& fresh,
+                             std::span<const SideFigures> earlier = {});
+
+// The measurements of both sides, for what all of them say about the control.
+struct ControlledPair {
+  const PooledMeasurement* base = nullptr;
+  const PooledMeasurement* fresh = nullptr;
+  Figure figure = Figure::durable;
+};
+
+// Whether the control is used for all measurements, and what it says about the machine.
+//
+// A control that carries the machine's share changes as the volumes do. In a regression of the
+// volume's changes on the control's, through the origin and over all measurements, the slope is
+// then about 1; a control with a slope below kLeastSlope is not used if it changed by more than
+// its runs can explain.
+ControlUse control_between(std::span<const ControlledPair> pairs);
+
+}  // namespace filereel
