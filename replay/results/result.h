@@ -46,6 +46,8 @@ inline constexpr std::uint32_t kMostRuns = 10'000;  // repetitions
 struct TailPrecision {
   double percentile = 99.9;
   double width = 0.1;  // of the 95 % interval of its median, as a share of the median
+
+  bool operator==(const TailPrecision&) const = default;
 };
 
 // Repeat until every measurement is precise enough, or the time budget is used up.
@@ -55,6 +57,8 @@ struct AutoRuns {
   std::uint32_t least = 5;  // repetitions before the interval is checked
   std::uint32_t most = 100;
   std::optional<TailPrecision> tail = {};
+
+  bool operator==(const AutoRuns&) const = default;
 };
 
 // A job of a plan. Its measurements have its name.
@@ -103,6 +107,8 @@ struct PlanRecord {
   std::vector<JobRecord> jobs;
   std::vector<ReportView> report;
   std::vector<IndexDefinition> indexes;
+  // The same for all sessions of one command (plan_digest); "" for a run of one session.
+  std::string digest;
 };
 
 // The machine that a result was measured on.

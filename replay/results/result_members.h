@@ -216,7 +216,8 @@ template <>
 inline constexpr auto kMembers<PlanRecord> = std::tuple{
     Member{"name", &PlanRecord::name},           Member{"file_systems", &PlanRecord::file_systems},
     Member{"runs", &PlanRecord::runs},           Member{"auto_runs", &PlanRecord::auto_runs},
-    Member{"report", &PlanRecord::report, true}, Member{"indexes", &PlanRecord::indexes, true}};
+    Member{"report", &PlanRecord::report, true}, Member{"indexes", &PlanRecord::indexes, true},
+    Member{"digest", &PlanRecord::digest, true}};
 
 template <>
 inline constexpr auto kMembers<DeviceIdentity> =

@@ -24,6 +24,7 @@
 #include "replay/json.h"
 #include "replay/results/client_samples.h"
 #include "replay/results/result_json.h"
+#include "replay/run/plan_digest.h"
 
 namespace filereel {
 namespace {
@@ -138,39 +139,6 @@ std::string others_than_first(const Clients& clients, std::span<const Json> valu
   return ranks.empty() ? "" : names_of(clients, ranks);
 }
 
-// Of the first point.
-Json steps_to_json(const Job& job) {
-  Result unused;
-  const auto fitted = job.fit(0, {.volumes = {}, .free_bytes = 0, .result = unused});
-  Json json = Json::array();
-  for (const Step& one : fitted->steps()) {
-    const AccessShape shape = one.access.value_or(AccessShape{});
-    json.push_back({one.operation, one.bytes, one.files, one.ends_after_s, one.only_reads,
-                    shape.random, shape.block_size, shape.depth});
-  }
-  return json;
-}
-
-// What clients with the same plan have in common, without the paths of their files.
-Json plan_to_json(const RunRequest& request) {
-  const std::string& texts = request.plan.texts;
-  Json json = {XXH3_64bits(texts.data(), texts.size()), request.auto_runs.has_value(),
-               request.targets.far.size(), request.targets.against.size(),
-               request.targets.control.has_value()};
-  for (const std::unique_ptr<Job>& job : request.plan.jobs) {
-    const JobRecord record = job->record();
-    const JobOptions options = job->options(0);
-    const JobNeeds needs = job->needs({}, job->volume_count().least);
-    Json axes = Json::array(), space = Json::array();
-    for (const SweepAxis& axis : record.axes) axes.push_back({axis.name, axis.values});
-    for (const VolumeNeeds& one : needs.volumes) space.push_back(one.least);
-    json.push_back({record.kind, settings_text(record), axes, request.runs.value_or(runs_of(*job)),
-                    job->clients(0), options.share, options.shift, options.verify, options.order,
-                    options.depth, needs.seconds, space, steps_to_json(*job)});
-  }
-  return json;
-}
-
 // What two clients should have in common: the build, and the kernel.
 std::vector<Warning> compare_clients(Clients& clients) {
   const std::string answer = clients.meet(
@@ -233,7 +201,7 @@ void check_clients(const Clients& clients, const Plan& plan) {
 
 void check_same_plan(Clients& clients, const RunRequest& request) {
   const std::string who =
-      clients.meet(dump(plan_to_json(request)), [&](const std::vector<std::string>& all) {
+      clients.meet(common_plan(request), [&](const std::vector<std::string>& all) {
         std::vector<Json> plans;
         for (const std::string& one : all) plans.push_back(Json::parse(one));
         return others_than_first(clients, plans);

@@ -1,0 +1,78 @@
+#include "replay/run/plan_digest.h"
+
+#include <memory>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include "replay/json.h"
+
+namespace filereel {
+namespace {
+
+std::string text_of_json(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::uint64_t hash_of(std::string_view text) {
+  return XXH3_64bits(text.data(), text.size());
+}
+
+Json axes_to_json(const JobRecord& record) {
+  Json axes = Json::array();
+  for (const SweepAxis& axis : record.axes) axes.push_back({axis.name, axis.values});
+  return axes;
+}
+
+// Of the first point.
+Json steps_to_json(const Job& job) {
+  Result unused;
+  const auto fitted = job.fit(0, {.volumes = {}, .free_bytes = 0, .result = unused});
+  Json json = Json::array();
+  for (const Step& one : fitted->steps()) {
+    const AccessShape shape = one.access.value_or(AccessShape{});
+    json.push_back({one.operation, one.bytes, one.files, one.ends_after_s, one.only_reads,
+                    shape.random, shape.block_size, shape.depth});
+  }
+  return json;
+}
+
+// What the plan of all clients has in common leaves out: names, and how traces are replayed.
+Json names_to_json(const Plan& plan) {
+  Json json = Json::array();
+  json.push_back(plan.name);
+  for (const std::unique_ptr<Job>& job : plan.jobs) {
+    const ReplayParameters replay = job->replay_parameters(0).value_or(ReplayParameters{});
+    json.push_back({job->record().name, job->set(), job->points(), replay.pace, replay.order,
+                    replay.engine, replay.clients});
+  }
+  return json;
+}
+
+}  // namespace
+
+std::string common_plan(const RunRequest& request) {
+  Json json = {hash_of(request.plan.texts), request.auto_runs.has_value(),
+               request.targets.far.size(), request.targets.against.size(),
+               request.targets.control.has_value()};
+  for (const std::unique_ptr<Job>& job : request.plan.jobs) {
+    const JobRecord record = job->record();
+    const JobOptions options = job->options(0);
+    const JobNeeds needs = job->needs({}, job->volume_count().least);
+    Json space = Json::array();
+    for (const VolumeNeeds& one : needs.volumes) space.push_back(one.least);
+    json.push_back({record.kind, settings_text(record), axes_to_json(record),
+                    request.runs.value_or(runs_of(*job)), job->clients(0), options.share,
+                    options.shift, options.verify, options.order, options.depth, needs.seconds,
+                    space, steps_to_json(*job)});
+  }
+  return text_of_json(json);
+}
+
+std::string plan_digest(const RunRequest& request) {
+  return fmt::format("{:016x}",
+                     hash_of(common_plan(request) + text_of_json(names_to_json(request.plan))));
+}
+
+}  // namespace filereel
