@@ -7,12 +7,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "replay/history/entry_name.h"
 #include "replay/history/history.h"
 #include "replay/history/trend.h"
-#include "replay/results/result_json.h"
 #include "tools/commands.h"
 #include "tools/comparison_output.h"
+#include "tools/history_options.h"
 #include "tools/history_table.h"
 #include "tools/result_file.h"
 
@@ -46,17 +45,11 @@ HistoryDirectory load_history(const HistoryArguments& arguments, const Session& 
 
 // Reads all results before adding any, so that a wrong name adds nothing.
 void add(const HistoryArguments& arguments, const Session& session) {
-  std::vector<std::pair<std::string, Result>> results;
+  std::vector<HistoryAddition> additions;
   for (const std::string& path : arguments.results) {
-    std::string text = read_result(path);
-    Result result = load_result(path, text);
-    if (!arguments.said.name.empty() || !arguments.said.firmware.empty()) {
-      set_tested_device(result, arguments.said);
-      text = result_to_json(result);
-    }
-    results.emplace_back(std::move(text), std::move(result));
+    additions.push_back(make_addition(path, read_result(path), arguments.said));
   }
-  for (const auto& [text, result] : results) {
+  for (const auto& [text, result] : additions) {
     const AddedResult added = add_to_history(arguments.folder, result, text);
     session.print(
         fmt::format("{}{}\n", added.name, added.already_existed ? " (already stored)" : ""));
@@ -99,9 +92,7 @@ void add_add(CLI::App& history, const std::shared_ptr<HistoryArguments>& argumen
       history.add_subcommand("add", "Copy results into DIR, by device and firmware");
   command->add_option("RESULTS", arguments->results, "Results written by run or replay with --json")
       ->required();
-  command->add_option("--device", arguments->said.name, "Drive name, instead of the reported one");
-  command->add_option("--firmware", arguments->said.firmware,
-                      "Firmware version, instead of the reported one");
+  add_device_options(*command, arguments->said);
   command->footer(
       "Examples:\n  filereel history drives add before.json after.json\n"
       "  filereel history drives add usb.json --device 'Stick 64G' --firmware 1.08");

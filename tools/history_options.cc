@@ -1,0 +1,80 @@
+#include "tools/history_options.h"
+
+#include <utility>
+
+#include <boost/filesystem.hpp>
+#include <fmt/format.h>
+
+#include "filesets/ownership/atomic_file.h"
+#include "filesets/system/error.h"
+#include "filesets/system/printable.h"
+#include "replay/results/result_json.h"
+#include "tools/result_file.h"
+
+namespace filereel {
+
+bool names_device(const HistoryOptions& options) {
+  return !options.said.name.empty() || !options.said.firmware.empty();
+}
+
+void add_device_options(CLI::App& command, TestedDevice& said) {
+  command.add_option("--device", said.name, "Drive name, instead of the reported one");
+  command.add_option("--firmware", said.firmware, "Firmware version, instead of the reported one");
+}
+
+void add_history_options(CLI::App& command, HistoryOptions& options) {
+  command.add_option("--history", options.folder,
+                     "Add each complete result to this directory, like filereel history add");
+  command.add_option("--device", options.said.name,
+                     "With --history: drive name, instead of the reported one");
+  command.add_option("--firmware", options.said.firmware,
+                     "With --history: firmware version, instead of the reported one");
+}
+
+HistoryAddition make_addition(const std::string& path, std::string text, const TestedDevice& said) {
+  HistoryAddition addition{std::move(text), {}};
+  addition.result = load_result(path, addition.text);
+  if (said.name.empty() && said.firmware.empty()) return addition;
+  set_tested_device(addition.result, said);
+  addition.text = result_to_json(addition.result);
+  return addition;
+}
+
+void check_history(const HistoryOptions& options) {
+  namespace fs = boost::filesystem;
+  if (options.folder.empty()) {
+    if (!names_device(options)) return;
+    throw Error(ErrorKind::usage, "--device and --firmware need --history");
+  }
+  boost::system::error_code ignored;
+  fs::path place = fs::absolute(options.folder, ignored);  // or its nearest existing parent
+  while (!fs::exists(place, ignored) && place.has_relative_path()) place = place.parent_path();
+  if (!fs::is_directory(place, ignored)) {
+    throw Error(ErrorKind::usage, fmt::format("--history {}: not a directory; name a directory",
+                                              printable(options.folder)));
+  }
+  const AtomicFile probe((place / "result.json").string());
+}
+
+std::string stored_elsewhere(const std::string& folder, const HistoryAddition& addition) {
+  namespace fs = boost::filesystem;
+  const std::string wanted = entry_name(addition.result);
+  const std::string file = fs::path(wanted).filename().string() + ".json";
+  boost::system::error_code error;
+  for (fs::directory_iterator device(folder, error), end; !error && device != end;
+       device.increment(error)) {
+    boost::system::error_code inner;
+    for (fs::directory_iterator firmware(device->path(), inner); !inner && firmware != end;
+         firmware.increment(inner)) {
+      const std::string name = fmt::format("{}/{}", device->path().filename().string(),
+                                           firmware->path().filename().string());
+      boost::system::error_code ignored;
+      if (!wanted.starts_with(name + "/") && fs::exists(firmware->path() / file, ignored)) {
+        return name;
+      }
+    }
+  }
+  return "";
+}
+
+}  // namespace filereel

@@ -1,0 +1,44 @@
+// --history, --device and --firmware: results that go into a history directory.
+#pragma once
+
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "replay/history/entry_name.h"
+#include "replay/history/history.h"
+
+namespace filereel {
+
+struct HistoryOptions {
+  std::string folder;  // "" for none
+  TestedDevice said;   // as given by the user; empty: as reported by the drive
+};
+
+// Whether the user has named the drive or its firmware.
+bool names_device(const HistoryOptions& options);
+
+// --device and --firmware. `said` outlives the command.
+void add_device_options(CLI::App& command, TestedDevice& said);
+
+// All three options, for commands that measure. `options` outlives the command.
+void add_history_options(CLI::App& command, HistoryOptions& options);
+
+// A result as it is stored in a history.
+struct HistoryAddition {
+  std::string text;
+  Result result;
+};
+
+// `text`: of the result file at `path`, which names it in messages. Throws Error for an unusable
+// result.
+HistoryAddition make_addition(const std::string& path, std::string text, const TestedDevice& said);
+
+// Call before any work. Throws Error unless results can be stored in the directory.
+void check_history(const HistoryOptions& options);
+
+// If the result is stored under another device or firmware than `addition`, its name there, as in
+// HistoryEntry; otherwise "".
+std::string stored_elsewhere(const std::string& folder, const HistoryAddition& addition);
+
+}  // namespace filereel
