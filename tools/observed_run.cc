@@ -48,6 +48,7 @@ struct Output {
 void mark(Result& result, const ResultOptions& options) {
   result.note = options.note;
   result.serials_hidden = options.hide_serials;
+  result.plan.digest = options.plan_digest;
 }
 
 // Measures into the results of `files`. Returns an Error that occurred after the first measurement;

@@ -24,6 +24,7 @@ struct ResultOptions {
   std::string against_json;  // file for the result of the --against volume, if any
   std::string label, note;   // stored in the result
   std::string against_label;
+  std::string plan_digest;  // PlanRecord::digest
   bool hide_serials = false;
   LiveOptions live;  // figures of every second while it runs
 };

@@ -14,6 +14,7 @@
 #include "filesets/ownership/janitor.h"
 #include "filesets/system/error.h"
 #include "filesets/system/read_file.h"
+#include "replay/measure/clock.h"
 #include "replay/run/drive_parts.h"
 #include "replay/run/job_options.h"
 #include "replay/run/plan.h"
@@ -25,6 +26,7 @@
 #include "tools/job_arguments.h"
 #include "tools/observed_run.h"
 #include "tools/runs_options.h"
+#include "tools/session_series.h"
 #include "tools/signals.h"
 #include "tools/sweep_argument.h"
 
@@ -43,6 +45,7 @@ struct RunArguments {
   FormatArguments format;
   ParameterArguments parameters;
   RunsArguments runs;
+  SeriesArguments series;
   ClientsArguments clients;
   bool full = false, keep = false, block_baseline = false, allow_divergence = false;
   ResultOptions output;
@@ -65,6 +68,7 @@ void add_options(CLI::App& command, RunArguments& arguments) {
                   "Parts of the drive to measure in sequence: begin,middle,end or 0%,25%")
       ->delimiter(',');
   add_runs_options(command, arguments.runs, "Number of repetitions, each on fresh volumes (3)");
+  add_series_options(command, arguments.series);
   add_parameter_options(command, arguments.parameters);
   command
       .add_option("--sweep", arguments.sweeps,
@@ -77,6 +81,7 @@ void add_options(CLI::App& command, RunArguments& arguments) {
   command.add_flag("--allow-divergence", arguments.allow_divergence,
                    "Exit with 0 even if a replay diverges from the trace");
   add_result_options(command, arguments.output);
+  add_history_options(command, arguments.series.history);
   command.add_option("--label", arguments.output.label,
                      "Name of the result, such as a drive or 'firmware 1.08'");
   command.add_option("--against-json", arguments.output.against_json,
@@ -109,6 +114,7 @@ void check_together(const RunArguments& arguments) {
     throw Error(ErrorKind::usage,
                 "--control supports one volume: omit --parts, and name a part with --near");
   }
+  check_series(arguments.series, output, !arguments.against.empty());
   if (arguments.block_baseline && !arguments.parts.empty()) {
     throw Error(
         ErrorKind::usage,
@@ -160,6 +166,10 @@ bool take_mpi(RunArguments& arguments) {
     if (arguments.block_baseline) {
       throw Error(ErrorKind::usage, "--clients mpi does not support --with-block-baseline");
     }
+    if (has_sessions(arguments.series)) {
+      throw Error(ErrorKind::usage,
+                  "--clients mpi does not support --sessions: use mpirun for each session");
+    }
   } else {
     refuse_clients_options(arguments.clients, arguments.parameters);
   }
@@ -199,26 +209,39 @@ void follow(const RunRequest& request) {
   run_plan(request, observer, result, against);
 }
 
-// Measures, writes and prints; throws if a replay diverged.
-void observe(const RunArguments& arguments, const RunRequest& request,
-             const std::vector<std::string>& remarks, const std::vector<Target>& volumes,
-             SignalWatch& signals, Session& session) {
-  const std::vector<Result> results =
-      observe_run(session, signals, arguments.output, volumes, !request.targets.against.empty(),
-                  [&](RunObserver& observer, std::span<Result> measured) {
-                    for (const std::string& remark : remarks) observer.notice(remark);
-                    return run_plan(request, observer, measured.front(), measured.subspan(1));
-                  });
-  if (session.exit_code == Session::kInterrupted || arguments.allow_divergence) return;
-  require_verified(results);
-}
-
 // What the arguments ask for. The request refers to the plan.
 struct Prepared {
   Plan plan;
   std::vector<std::string> remarks;
   std::vector<Target> volumes;
 };
+
+// Measures, writes and prints; throws if a replay diverged.
+std::vector<Result> observe(const RunArguments& arguments, const RunRequest& request,
+                            const Prepared& prepared, const ResultOptions& output,
+                            SignalWatch& signals, Session& session) {
+  std::vector<Result> results =
+      observe_run(session, signals, output, prepared.volumes, !request.targets.against.empty(),
+                  [&](RunObserver& observer, std::span<Result> measured) {
+                    for (const std::string& remark : prepared.remarks) observer.notice(remark);
+                    return run_plan(request, observer, measured.front(), measured.subspan(1));
+                  });
+  const bool interrupted = session.exit_code == Session::kInterrupted;
+  if (!interrupted && !arguments.allow_divergence) require_verified(results);
+  return results;
+}
+
+// Measures all sessions.
+void observe_sessions(const RunArguments& arguments, const RunRequest& request,
+                      const Prepared& prepared, SignalWatch& signals, Session& session) {
+  const Series series{arguments.series, arguments.output, request, prepared.volumes,
+                      arguments.allow_divergence};
+  run_series(series, session, signals, [&](const ResultOptions& output) {
+    RunRequest one = request;
+    one.began_ns = now_ns();
+    return observe(arguments, one, prepared, output, signals, session);
+  });
+}
 
 // Loads the plan again if it needs a larger scale.
 void scale_to_server(const RunArguments& arguments, const Clients& clients,
@@ -267,7 +290,7 @@ void run_with(Clients& clients, RunArguments& arguments, SignalWatch& signals, S
   request->clients = &clients;
   request->stop = clients.stop_token();
   if (!clients.first()) return follow(*request);
-  observe(arguments, *request, prepared.remarks, prepared.volumes, signals, session);
+  observe_sessions(arguments, *request, prepared, signals, session);
 }
 
 // As one of the processes of mpirun.
@@ -303,7 +326,7 @@ void run(RunArguments& arguments, Session& session) {
   }
   SignalWatch signals;
   request.stop = signals.token();
-  observe(arguments, request, prepared.remarks, prepared.volumes, signals, session);
+  observe_sessions(arguments, request, prepared, signals, session);
 }
 
 }  // namespace

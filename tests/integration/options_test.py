@@ -11,7 +11,7 @@ DOCUMENT = (pathlib.Path(__file__).resolve().parents[2] / "docs/plans.md").read_
 KINDS = ["FC-Test", "workload", "recorded trace"]
 # Of the command line and the result, the same whatever is measured.
 OF_RESULTS = {"-h", "--help", "--json", "--html", "--label", "--note", "--hide-serial",
-              "--against-json", "--against-label"}
+              "--against-json", "--against-label", "--history", "--device", "--firmware"}
 
 RECIPE = """files: {name: data, count: 2, size: 1 MiB, volumes: all}
 access: {size: 4 KiB, random: 100 %, reads: 50 %}
@@ -38,6 +38,8 @@ USES = {
     "--runs": "--near {folder:near} --runs 2",
     "--precision": "--near {folder:near} --runs auto --precision 100% --budget 100ms",
     "--budget": "--near {folder:near} --runs auto --budget 100ms",
+    "--sessions": "--near {folder:near} --sessions 2",
+    "--every": "--near {folder:near} --sessions 2 --every 1ms",
     "--set": "--near {folder:near} --set {other_set}",
     "--operations": "--near {folder:near} --operations create,delete",
     "--scale": "--near {folder:near} --scale 0.5",
@@ -172,7 +174,8 @@ class Options(IntegrationTest):
                     codes = (0, 4) if option.startswith("--against") else (0,)
                     self.assertIn(finished.code, codes, finished)
                     self.assertNotIn("does not apply", finished.err)
-                    result = self.result(f"{kind}/r.json")
+                    last = "r-2.json" if option in ("--sessions", "--every") else "r.json"
+                    result = self.result(f"{kind}/{last}")
                     self.assertTrue(result["complete"])
                     self.assertEqual("block_baselines" in result, option == "--with-block-baseline")
 

@@ -1,0 +1,40 @@
+// The result files of the sessions of one command: their names, and whether an existing file is one
+// of them.
+//
+// A file is recognised by its content. Its plan has a digest of what is measured
+// (replay/run/plan_digest.h). Settings that a user can change are also compared one by one, so that
+// a message can say what differs. The drives are compared with those that are under the volumes
+// now: after an update of the firmware, the same command line measures something else.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "replay/results/result.h"
+#include "replay/run/runner.h"
+
+namespace filereel {
+
+// "r-2.json" for session 2 of "r.json". "" and "-" stay.
+std::string numbered_file(const std::string& file, std::uint32_t session);
+
+// What a result of a session has, as far as it is known before it is measured.
+struct ExpectedSession {
+  Result result;                  // version, label, serials_hidden, plan, volumes with their drives
+  bool all_file_systems = false;  // plan.file_systems are required; otherwise those available
+  bool all_volumes = false;       // all volumes are named; otherwise some may be unused
+};
+
+// For near (side 0) or a volume of --against (from 1). Throws Error for volumes that are refused.
+ExpectedSession expect_session(const RunRequest& request, const std::string& label,
+                               bool serials_hidden, std::size_t side);
+
+// The first difference: "the plan is seq-read, not random-read". "" if `found` is the result of
+// such a session, complete or not.
+std::string session_difference(const Result& found, const ExpectedSession& expected);
+
+// Seconds from now until the next session, `every_s` after the start of the last one. `started`: as
+// in results; `now_s`: since 1970. At most `every_s`, even if the clock was set back since.
+double seconds_until_next(const std::string& started, double every_s, double now_s);
+
+}  // namespace filereel
