@@ -120,7 +120,7 @@ class Options(IntegrationTest):
                 return "cp -a {from}/. {to}"
             if what == "other_set":
                 return str(self.write_set("name: other\ngroups:\n  - {count: 3, size: 1 KiB}\n",
-                                          "other.yaml"))
+                                          f"{kind}/other.yaml"))
             return self.device(folder)
 
         said = [re.sub(r"\{([a-z_:]+)\}", place, word) for word in use.split()]
