@@ -50,6 +50,31 @@ bool share_far(const std::vector<VolumeUnderTest>& sides) {
   return sides.size() > 1 && sides.front().parts.front().far == sides.back().parts.front().far;
 }
 
+// The volumes of a side that a job uses at a point.
+Volumes volumes_of(const Job& job, std::uint64_t point, const VolumeUnderTest& side) {
+  if (needs_no_volume(job)) return {};
+  Volumes volumes = side.parts[job.part(point)];
+  volumes.far.resize(std::min(volumes.far.size(), job.volume_count().most - 1));
+  return volumes;
+}
+
+// An image is faster or slower by where it lies, in memory by 10 to 20 %. So the images of the
+// sides change places between repetitions: each gets the file of the next side, the last one that
+// of the first. Images that the job does not use keep their files.
+void change_places(const Job& job, const std::vector<VolumeUnderTest>& sides) {
+  std::vector<std::vector<Volume*>> roles(kRoles);  // by role, a volume of each side
+  for (const VolumeUnderTest& side : sides) {
+    const std::vector<Volume*> all = volumes_of(job, 0, side).all();
+    for (std::size_t role = 0; role < all.size(); ++role) roles[role].push_back(all[role]);
+  }
+  for (const std::vector<Volume*>& volumes : roles) {
+    for (std::size_t i = 0; i < volumes.size(); ++i) {
+      std::size_t next = i + 1;
+      while (next < volumes.size() && !volumes[i]->exchange_place(*volumes[next])) ++next;
+    }
+  }
+}
+
 // The state of a side while a part of the run is measured.
 struct SideState {
   std::optional<std::uint64_t> point;  // the volumes hold the files that its steps left
@@ -241,6 +266,8 @@ class Run {
     const double share = 1 / static_cast<double>(job.points());
     while (!ended_early(added.list()) && repetitions.next(added.list())) {
       for (SideState& one : standing) one.point.reset();  // fresh files for each repetition
+      if (request_.stop.stop_requested()) return false;   // the files of the last one stay
+      if (repetitions.run() > 1) change_places(job, sides);
       const WorkShare all = stretch.part(repetitions.stretch());
       const std::uint64_t first = job.takes_turns() ? repetitions.run() - 1 : 0;
       for (std::uint64_t i = 0; i < job.points(); ++i) {
@@ -249,9 +276,7 @@ class Run {
         const auto number = static_cast<std::uint32_t>(repetitions.run() + point);
         for (const Turn& turn : turns_of(number, sides.size(), here)) {
           const VolumeUnderTest& side = sides[turn.volume];
-          Volumes volumes = side.parts[job.part(point)];
-          volumes.far.resize(std::min(volumes.far.size(), job.volume_count().most - 1));
-          if (needs_no_volume(job)) volumes = {};
+          const Volumes volumes = volumes_of(job, point, side);
           const PointRun turned{part, side, volumes, point, repetitions, turn.stretch};
           if (!measure_point(turned, turn.volume, baselines, standing[turn.volume])) return false;
           if (volumes.far.empty() || !share_far(sides)) continue;

@@ -1,6 +1,7 @@
 #include "replay/volumes/backing_store.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <boost/filesystem.hpp>
 #include <errno.h>
@@ -83,9 +84,11 @@ void BackingStore::open_image(const VolumeOptions& options) {
   image_path_ = directory + "/" + name_;
   try {
     reserve_name(directory, !target_.temporary || options.keep);
-    image_.emplace(directory, target_.path, 0600);
+    image_ = std::make_unique<NewFile>(directory, target_.path, 0600);
     allocate_image();
-    if (options.power == MountCapability::full) loop_.emplace(image_->descriptor(), target_.path);
+    if (options.power == MountCapability::full) {
+      loop_ = std::make_unique<LoopDevice>(image_->descriptor(), target_.path);
+    }
   } catch (...) {
     if (lease_) lease_->remove_record();
     throw;
@@ -162,6 +165,20 @@ void BackingStore::allocate_image() {
   }
 }
 
+bool BackingStore::can_exchange_image(const BackingStore& other) const {
+  const auto directory = [](const BackingStore& one) {
+    return fs::path(one.image_path_).parent_path();
+  };
+  return image_ && other.image_ && size_ == other.size_ && directory(*this) == directory(other);
+}
+
+// Names and leases stay. An image is as good as another, because the content belongs to neither.
+void BackingStore::exchange_image(BackingStore& other) {
+  std::swap(image_, other.image_);
+  std::swap(loop_, other.loop_);
+  formatted_ = other.formatted_ = false;
+}
+
 void BackingStore::open_block_device(const VolumeOptions& options) {
   const Descriptor node(open(target_.path.c_str(), O_PATH | O_CLOEXEC));
   check_destroy_allowed(node.get(), target_, options.destroy);
@@ -197,8 +214,8 @@ void BackingStore::open_part(int node, HeldDevices& held) {
   size_ = range_of(target_).size();
   int sector = 0;  // the drive's sector size, required for direct I/O
   ioctl(file(), BLKSSZGET, &sector);
-  loop_.emplace(file(), target_.text(),
-                LoopRange{target_.start, size_, static_cast<std::uint32_t>(sector)});
+  loop_ = std::make_unique<LoopDevice>(
+      file(), target_.text(), LoopRange{target_.start, size_, static_cast<std::uint32_t>(sector)});
   held_->parts.push_back(loop_->number());
   if (device_size(loop_->descriptor()) != size_) {
     throw_failed(fmt::format("the loop device for {} has a different size; choose another part",

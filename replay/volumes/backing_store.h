@@ -40,6 +40,12 @@ class BackingStore {
   // Throws Error(failed) if it is a block device that something else uses by now.
   void check_unused_by_others() const;
 
+  // Whether both are images of one size that will be named in the same directory.
+  bool can_exchange_image(const BackingStore& other) const;
+  // Exchanges their files, which are unnamed so far, and the loop devices of these. Nothing may be
+  // mounted. Both must be formatted before they can stay.
+  void exchange_image(BackingStore& other);
+
   // Creates a file system and flushes it to the device. Throws Error(failed).
   void format(FileSystemKind kind);
 
@@ -74,10 +80,10 @@ class BackingStore {
   Target target_;
   std::string name_, image_path_;  // final name and absolute path of the image
   std::optional<Lease> lease_;     // of image_path_
-  std::optional<NewFile> image_;
+  std::unique_ptr<NewFile> image_;
   Descriptor device_;                 // a whole device
   std::shared_ptr<HeldDevice> held_;  // the device of a part, mapped by the loop device
-  std::optional<LoopDevice> loop_;
+  std::unique_ptr<LoopDevice> loop_;
   std::uint64_t size_ = 0;
   bool formatted_ = false;
 };

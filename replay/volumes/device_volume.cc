@@ -54,6 +54,15 @@ class DeviceVolume final : public Volume {
     mount();
   }
 
+  bool exchange_place(Volume& other) override {
+    auto* const with = dynamic_cast<DeviceVolume*>(&other);
+    if (!with || with == this || !backing_.can_exchange_image(with->backing_)) return false;
+    rest();
+    with->rest();
+    backing_.exchange_image(with->backing_);
+    return true;
+  }
+
   CacheState make_cold(const FileList& files) override {
     check_present();
     // Unmounting drops everything cached per file; the caches of the device and of an image below

@@ -57,6 +57,10 @@ class Volume {
   // files created since it was opened are removed.
   virtual void prepare(std::optional<FileSystemKind> kind) = 0;
 
+  // Exchanges the storage with another volume, and unmounts both: until the next prepare they have
+  // no content. Returns false and does nothing unless both are images of one size in one directory.
+  virtual bool exchange_place(Volume& /*other*/) { return false; }
+
   // Works in the directory of this client from now on, or in the common one of all (nothing), which
   // only the first client creates. No effect without ClientPlace.
   virtual void enter(std::optional<std::uint32_t> /*client*/) {}

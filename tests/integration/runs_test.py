@@ -107,6 +107,58 @@ class InTurn(Runs):
         self.check_turns(4)
         self.assert_nothing_left()
 
+    def formatted(self, *arguments):
+        """The places in which file systems are made, one after another, as numbers from 1."""
+        call("strace", "-f", "-o", self.scratch / "calls", "-e", "trace=execve", FILEREEL, "run",
+             "--set", self.small_set(), "--fs", "ext4", "--json", "r.json", *arguments,
+             cwd=self.scratch, env=self.environment(), status=None)
+        self.assertTrue(self.result()["complete"])
+        devices = re.findall(r"mkfs.*(/dev/loop\d+).* = 0$", (self.scratch / "calls").read_text(),
+                             re.MULTILINE)
+        return [list(dict.fromkeys(devices)).index(one) + 1 for one in devices]
+
+    @needs("ext4")
+    @unittest.skipUnless(have("strace"), "needs strace")
+    def test_images_of_two_sides_change_places_between_repetitions(self):
+        self.folder("elsewhere")
+        near, against, far = (["--" + role, f"image:{role}.img,size=64M"]
+                              for role in ("near", "against", "far"))
+        other_size = ["--against", "image:against.img,size=80M"]
+        elsewhere = ["--against", "image:elsewhere/against.img,size=64M"]
+        each = ["--operations", STEPS, "--runs", "3"]
+        # The second side is measured first in the second repetition.
+        self.assertEqual(self.formatted(*each, *near, *against), [1, 2, 1, 2, 1, 2])
+        self.assertEqual(self.formatted(*each, *near, *other_size), [1, 2, 2, 1, 1, 2])
+        self.assertEqual(self.formatted(*each, *near, *elsewhere), [1, 2, 2, 1, 1, 2])
+        self.assertEqual(self.formatted("--runs", "2", *near, *far), [1, 2, 1, 2])
+        # Far is that of both sides.
+        self.assertEqual(self.formatted("--runs", "2", *near, *far, *against),
+                         [1, 2, 3, 2, 1, 2, 3, 2])
+
+    @needs("ext4")
+    def test_images_that_changed_places_are_those_of_their_names(self):
+        for _ in range(2):  # a later run replaces only images that it proves to be its own
+            self.filereel("run", "--set", self.small_set(), "--fs", "ext4", "--operations", "create",
+                          "--runs", "2", "--near", "image:a.img,size=64M", "--against",
+                          "image:b.img,size=64M", "--far", "image:f.img,size=64M", "--against-far",
+                          "image:g.img,size=64M", "--json", "r.json", status=None)
+            self.assertTrue(self.result()["complete"])
+            for name in ("a.img", "b.img", "f.img", "g.img"):
+                self.check_clean("ext4", self.scratch / name)
+        for name in ("a.img", "b.img"):
+            with self.mounted("ext4", self.scratch / name) as root:
+                self.assertEqual(sum(path.is_file() for path in root.glob("original/**/*")), 60)
+
+    @needs("ext4")
+    def test_an_image_that_a_later_job_does_not_use_keeps_its_files(self):
+        (self.scratch / "plan.yaml").write_text(
+            f"jobs:\n  - {{job: fc-test, sets: [{self.small_set()}], operations: [create, copy-far]}}\n"
+            "  - {job: random-read, scale: 0.002, time: 50 ms, sweep: {depth: [1]}}\n")
+        self.filereel("run", "plan.yaml", "--near", "image:a.img", "--far", "image:b.img", "--fs",
+                      "ext4", "--runs", "2", "--json", "r.json")
+        with self.mounted("ext4", self.scratch / "b.img") as root:
+            self.assertEqual(sum(path.is_file() for path in root.glob("copy/**/*")), 60)
+
     def test_directories_take_turns_and_share_far(self):
         folders = [self.folder(name) for name in ("near", "against", "far")]
         done = self.filereel("run", "--set", self.small_set(), "--runs", "3", "--near", folders[0],
