@@ -103,7 +103,7 @@ constexpr std::size_t kMostOfSettings = 1000;
 std::string settings(const Result& result) {
   std::vector<std::pair<std::string, std::string>> groups;  // settings, names
   for (const JobRecord& job : result.plan.jobs) {
-    const std::string text = printable(settings_text(job), kMostOfSettings);
+    const std::string text = printable(settings_text(job, result.volumes), kMostOfSettings);
     const auto same = std::ranges::find(groups, text, &std::pair<std::string, std::string>::first);
     if (same == groups.end()) {
       groups.emplace_back(text, printable(job.name));

@@ -57,7 +57,8 @@ std::vector<UnitSpread> figures_of(const Measurement& measurement) {
 
 // Settings that affect the figures but are not in the key.
 std::string options_of(const Measurement& measurement, const Result& result) {
-  return settings_text(result.job_of(measurement)) + ", driver " + measurement.driver;
+  return settings_text(result.job_of(measurement), result.volumes) + ", driver " +
+         measurement.driver;
 }
 
 double change_between(double before, double after) {

@@ -124,14 +124,15 @@ Json to_json(const VolumeDescription& volume) {
   return json;
 }
 
-Json to_json(const PlanRecord& plan) {
+Json plan_json(const Result& result) {
+  const PlanRecord& plan = result.plan;
   Json json = {{"name", plan.name}, {"runs", plan.runs}, {"jobs", Json::array()}};
   for (const JobRecord& job : plan.jobs) {
     json["jobs"].push_back({{"kind", info_of(job.kind).name},
                             {"name", job.name},
                             {"overhead_ns", job.overhead_ns},
                             {"axes", job.axes},
-                            {"settings", settings_text(job)}});
+                            {"settings", settings_text(job, result.volumes)}});
   }
   put(json, "auto_runs", plan.auto_runs);
   return json;
@@ -147,7 +148,7 @@ Json to_json(const ReportedResult& reported, const std::string& name, const Page
                {"version", result.version},
                {"complete", result.complete},
                {"host", result.host},
-               {"plan", to_json(result.plan)},
+               {"plan", plan_json(result)},
                {"drives", drives_text(result)},
                {"volumes", Json::array()},
                {"warnings", result.warnings},

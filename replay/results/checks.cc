@@ -169,17 +169,21 @@ void not_cold(CheckedResult& checked) {
       file_systems.push_back(one.file_system);
     }
   }
+  const std::string memory = roles_in_memory(checked.result.volumes);
   for (const std::string& file_system : file_systems) {
     const Cached cached = cached_on(checked.result, file_system);
-    if (cached.worst) {
+    if (cached.worst && !memory.empty()) {
+      checked.result.warn({"not-cold",
+                           fmt::format("{}: nothing is cold in memory ({})", file_system, memory),
+                           "to measure a drive, use a volume on it"});
+    } else if (cached.worst) {
       checked.result.warn(
           {"not-cold",
            fmt::format("{} of the content was cached before {} started, so it was faster than the "
                        "device{}",
                        percent(cached.most), name_of(*cached.worst),
                        cached.warm < 2 ? "" : fmt::format(" ({})", how_many(checked, cached.warm))),
-           "run as root, on a volume that filereel may format; an image on a tmpfs is always "
-           "cached"});
+           "run as root, on a volume that filereel may format"});
     }
     if (cached.contents_only) {
       checked.result.warn({"not-cold",

@@ -7,12 +7,25 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "replay/statistics/bootstrap.h"
 #include "replay/statistics/order.h"
 #include "replay/statistics/outliers.h"
 
 namespace filereel {
+namespace {
+
+// How the caches are at the start of a step, unless they are left warm. Below those of a volume in
+// memory, there is nothing slower.
+std::string cold_text(std::span<const VolumeDescription> volumes) {
+  const std::string roles = roles_in_memory(volumes);
+  if (roles.empty()) return "cold caches";
+  if (std::ranges::all_of(volumes, in_memory)) return "in memory";
+  return fmt::format("cold caches ({} in memory)", roles);
+}
+
+}  // namespace
 
 std::string words_of(std::string name) {
   std::ranges::replace(name, '_', ' ');
@@ -45,12 +58,30 @@ std::string point_text(const Parameters& parameters) {
   return text;
 }
 
-std::string settings_text(const JobRecord& job) {
+bool in_memory(const VolumeDescription& volume) {
+  // DeviceStack::layers has "file on tmpfs", and more words behind it with a loop device.
+  const auto is_file = [](const std::string& layer) {
+    return layer.starts_with("file on tmpfs") || layer.starts_with("file on ramfs");
+  };
+  return volume.file_system == "tmpfs" || volume.file_system == "ramfs" ||
+         (volume.drives.empty() && std::ranges::any_of(volume.layers, is_file));
+}
+
+std::string roles_in_memory(std::span<const VolumeDescription> volumes) {
+  std::vector<std::string_view> roles;
+  for (const VolumeDescription& volume : volumes) {
+    const std::string_view role = role_name(volume.role);
+    if (in_memory(volume) && std::ranges::find(roles, role) == roles.end()) roles.push_back(role);
+  }
+  return fmt::format("{}", fmt::join(roles, " and "));
+}
+
+std::string settings_text(const JobRecord& job, std::span<const VolumeDescription> volumes) {
   std::string text = fmt::format("scale {}", job.scale);
   for (const auto& [name, value] : job.settings) {
     text += fmt::format(", {} {}", words_of(name), value);
   }
-  return text + (job.warm ? ", warm caches" : ", cold caches");
+  return text + ", " + (job.warm ? "warm caches" : cold_text(volumes));
 }
 
 bool has_failed(const Sample& sample) {

@@ -80,8 +80,14 @@ std::string point_text(const Parameters& parameters);
 // The display name of a setting: "block size" for "block_size".
 std::string words_of(std::string name);
 
-// "scale 0.5, block size 128 KiB, copy method readwrite, cold caches".
-std::string settings_text(const JobRecord& job);
+// Whether the volume is in memory: a tmpfs or ramfs, or an image on one. Nothing makes it cold.
+bool in_memory(const VolumeDescription& volume);
+// The roles of the volumes in memory, each once: "near", "near and far"; "" without any.
+std::string roles_in_memory(std::span<const VolumeDescription> volumes);
+
+// "scale 0.5, block size 128 KiB, copy method readwrite, cold caches". `volumes`: those of the
+// result, for "in memory" instead of "cold caches"; empty for a plan.
+std::string settings_text(const JobRecord& job, std::span<const VolumeDescription> volumes = {});
 
 // A chart or table that a plan requests for its reports (docs/plans.md). Empty lists select
 // everything.

@@ -2,8 +2,8 @@
 
 import os
 
-from support import (IntegrationTest, STEPS, THOROUGH, call, main, needs, needs_disk, thorough,
-                     tree_digests, why_not)
+from support import (IntegrationTest, STEPS, THOROUGH, call, in_memory, main, needs, needs_disk,
+                     thorough, tree_digests, why_not)
 
 PROGRAMS_FILES, PROGRAMS_BYTES = 8504, 1380000000
 
@@ -127,6 +127,33 @@ class EveryFileSystem(IntegrationTest):
 
     def test_exfat_is_measured_and_left_clean(self):
         self.check_kind("exfat")
+
+
+class InMemory(IntegrationTest):
+
+    def measure(self, *volumes):
+        done = self.filereel("run", "mp3", "--scale", "0.005", "--runs", "1", "--operations",
+                             "create,read", *volumes, "--json", "r.json", "--html", "r.html")
+        self.assertEqual(self.result()["measurements"][1]["samples"][0]["cached_before"], 1)
+        page = (self.scratch / "r.html").read_text()
+        for text in (done.out, self.filereel("show", "r.json").out, page):
+            self.assertIn("threads 1, in memory", text)
+            self.assertNotIn("cold caches", text)
+        (warning,) = (one for one in self.result()["warnings"] if one["code"] == "not-cold")
+        self.assertIn("nothing is cold in memory (near)", warning["text"])
+
+    @needs("ext4")
+    def test_an_image_in_memory_is_not_called_cold(self):
+        folder = self.memory_folder(200)
+        if not in_memory(folder):
+            self.skipTest("no tmpfs can be mounted")
+        self.measure("--near", f"image:{folder}/a.img", "--fs", "ext4")
+
+    def test_a_directory_in_memory_is_not_called_cold(self):
+        folder = self.memory_folder(200)
+        if not in_memory(folder):
+            self.skipTest("no tmpfs can be mounted")
+        self.measure("--near", folder / "volume")
 
 
 if __name__ == "__main__":

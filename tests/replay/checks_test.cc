@@ -98,6 +98,20 @@ TEST_CASE("caches that were not cold give one warning per file system, with the 
   CHECK(codes_of(result).empty());  // it was asked for
 }
 
+TEST_CASE("volumes in memory are never cold, which their warning says") {
+  Result result = result_of(kSteady);
+  VolumeDescription& near = result.volumes.emplace_back();
+  near.layers = {"file on tmpfs (loop device)"};
+  CHECK(codes_of(result).empty());  // nothing was read
+  result.measurements[0].samples[1].cached_before = 1;
+  CHECK(codes_of(result) == Codes{"not-cold"});
+  CHECK(text_of(result, "not-cold") == "ext4: nothing is cold in memory (near)");
+  VolumeDescription& far = result.volumes.emplace_back();
+  far.role = Role::far;
+  far.file_system = "tmpfs";
+  CHECK(text_of(result, "not-cold") == "ext4: nothing is cold in memory (near and far)");
+}
+
 TEST_CASE("caches that should be warm and were not give a warning with the worst") {
   Result result = result_of(kSteady);
   for (Sample& sample : result.measurements[0].samples) {

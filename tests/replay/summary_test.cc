@@ -1,4 +1,5 @@
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -143,6 +144,41 @@ TEST_CASE("the same warning is kept once, other ones beside it") {
   result.warn({"other", "a", "b"});
   CHECK(result.warnings.size() == 3);
   CHECK(result.warnings[0].next_step == "b");
+}
+
+VolumeDescription volume_on(Role role, const std::string& file_system,
+                            std::vector<std::string> layers) {
+  VolumeDescription volume;
+  volume.role = role;
+  volume.file_system = file_system;
+  volume.layers = std::move(layers);
+  return volume;
+}
+
+TEST_CASE("caches are not called cold on volumes in memory") {
+  JobRecord job;
+  const auto text = [&](const std::vector<VolumeDescription>& volumes) {
+    return settings_text(job, volumes);
+  };
+  const auto image = volume_on(Role::near, "ext4", {"file on tmpfs (loop device)"});
+  const auto other_system = volume_on(Role::near, "xfs", {"file on tmpfs (loop device)"});
+  const auto served = volume_on(Role::near, "ntfs", {"file on ramfs"});
+  const auto directory = volume_on(Role::far, "tmpfs", {});
+  const auto on_disk = volume_on(Role::far, "ext4", {"file on ext4 (loop device)"});
+  CHECK(text({}) == "scale 1, cold caches");
+  CHECK(text({on_disk}) == "scale 1, cold caches");
+  for (const VolumeDescription& one : {image, served, directory}) {
+    CHECK(text({one}) == "scale 1, in memory");
+  }
+  CHECK(text({image, other_system, directory}) == "scale 1, in memory");
+  CHECK(text({image, other_system, on_disk}) == "scale 1, cold caches (near in memory)");
+  CHECK(text({on_disk, directory}) == "scale 1, cold caches (far in memory)");
+  // Only one of the disks of an array is a file in memory.
+  VolumeDescription array = image;
+  array.drives.emplace_back();
+  CHECK(text({array}) == "scale 1, cold caches");
+  job.warm = true;
+  CHECK(text({image}) == "scale 1, warm caches");
 }
 
 }  // namespace
