@@ -2,7 +2,10 @@
 """Makes results of runs that never were, for the tests of what compares and shows results.
 
     made_result.py [--runs 10] [--seed 1] [--noise 0.01] [--slower create=1.1] [--firmware 1.07]
-                   [--kernel 6.1.0] [--incomplete] [--label TEXT] [--fs ext4] [--fs xfs=1.3] > result.json
+                   [--kernel 6.1.0] [--incomplete] [--label TEXT] [--fs ext4] [--fs xfs=1.3]
+                   [--session made] > result.json
+
+Results of one session were measured in turns, and are compared in pairs.
 """
 import argparse
 import json
@@ -19,11 +22,12 @@ def sample(run, seconds, started=0):
 
 
 def result(seconds, firmware="1.07", kernel="6.1.0", complete=True, label="", set_name="programs",
-           started="2024-02-29T12:00:00Z", file_system="ext4"):
+           started="2024-02-29T12:00:00Z", file_system="ext4", session="made"):
     """`seconds`: by operation, the time until durable of each run."""
     drive = {"name": "sdb", "model": "Fast Disk 3", "serial": "S123", "firmware": firmware}
     return {
         "schema_version": 2, "filereel": {"version": "0.1.0"}, "started": started, "label": label,
+        "session": session,
         "host": {"cpu": "A Processor", "cores": 8, "memory": 16000000000, "kernel": kernel},
         "volumes": [{"role": "near", "target": "/dev/sdb1", "target_kind": "block device",
                      "file_system": file_system, "driver": "kernel", "mount_options": "rw,relatime",
@@ -60,6 +64,7 @@ def main():
     parser.add_argument("--kernel", default="6.1.0")
     parser.add_argument("--incomplete", action="store_true")
     parser.add_argument("--label", default="")
+    parser.add_argument("--session", default="made")
     parser.add_argument("--fs", action="append", default=[], metavar="NAME=FACTOR")
     arguments = parser.parse_args()
     factors = {name: float(factor) for name, factor in
@@ -75,7 +80,8 @@ def main():
             for step in list(STEPS)[1:]:
                 seconds[step].pop()
         results.append(result(seconds, arguments.firmware, arguments.kernel,
-                              not arguments.incomplete, arguments.label, file_system=name))
+                              not arguments.incomplete, arguments.label, file_system=name,
+                              session=arguments.session))
     json.dump(merged(results), sys.stdout, indent=1)
     print()
 

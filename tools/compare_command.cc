@@ -19,12 +19,14 @@
 #include "replay/compare/index.h"
 #include "replay/compare/ranking.h"
 #include "replay/compare/ranking_json.h"
+#include "replay/compare/self_comparison.h"
 #include "replay/history/history.h"
 #include "replay/results/file_systems.h"
 #include "tools/commands.h"
 #include "tools/comparison_output.h"
 #include "tools/ranking_table.h"
 #include "tools/result_file.h"
+#include "tools/self_table.h"
 
 namespace filereel {
 namespace {
@@ -32,6 +34,7 @@ namespace {
 struct CompareArguments {
   std::vector<std::string> files, base, fresh, groups, file_systems, indexes;
   std::string reference, history;
+  bool self = false;
   ComparisonOutput output;
 };
 
@@ -226,8 +229,36 @@ void compare_named_sides(CompareArguments arguments, Session& session) {
   compare_sides(arguments, {load_group(arguments.base), load_group(arguments.fresh)}, session);
 }
 
+void compare_self(const CompareArguments& arguments, const Session& session) {
+  const bool sides = !arguments.base.empty() || !arguments.fresh.empty();
+  if (sides || !arguments.groups.empty() || !arguments.indexes.empty() ||
+      !arguments.reference.empty() || !arguments.history.empty() ||
+      !arguments.file_systems.empty() || !arguments.output.junit.empty() ||
+      arguments.output.strict) {
+    throw Error(ErrorKind::usage,
+                "--self takes results of one volume, --threshold, --stall and --json only");
+  }
+  if (arguments.files.size() < 2) {
+    throw Error(ErrorKind::usage, "--self needs at least two sessions of the same volume");
+  }
+  const ResultGroup group = load_group(arguments.files);
+  const SelfComparison self = compare_with_itself(group.results, compare_options(arguments.output));
+  if (self.measurements.empty()) {
+    throw Error(ErrorKind::unusable_input,
+                "nothing to compare: the sessions have no measurement of the same work in common; "
+                "use the same plan and options for all");
+  }
+  if (arguments.output.json != "-") {
+    session.print(format_self_comparison(self, session, STDOUT_FILENO));
+  }
+  if (!arguments.output.json.empty()) {
+    session.print_to(arguments.output.json, self_comparison_to_json(self));
+  }
+}
+
 void compare(const CompareArguments& arguments, Session& session) {
   check_output(arguments.output);
+  if (arguments.self) return compare_self(arguments, session);
   for (const std::string& text : arguments.indexes) parse_index(text);
   const std::vector<std::string>& files = arguments.files;
   if (!arguments.base.empty() || !arguments.fresh.empty()) {
@@ -279,6 +310,9 @@ void add_compare_command(CLI::App& app, Session& session) {
       ->allow_extra_args(false);
   command->add_option("--reference", arguments->reference,
                       "Label or file of the result with index 100 (the base)");
+  command->add_flag("--self", arguments->self,
+                    "Compare sessions of one volume between which nothing changed: false alarms, "
+                    "and the smallest provable change");
   command->add_option("--history", arguments->history,
                       "Directory of `filereel history`: other sessions of the same volume, for the "
                       "spread between sessions");
@@ -289,6 +323,7 @@ void add_compare_command(CLI::App& app, Session& session) {
       "  filereel compare before.json after.json --threshold 5%\n"
       "  filereel compare --base a1.json --base a2.json --new b1.json --new b2.json\n"
       "  filereel compare before.json after.json --junit filereel.xml\n"
+      "  filereel compare --self before-1.json before-2.json before-3.json\n"
       "  filereel compare drive.json --fs ext4,xfs\n"
       "  filereel compare a.json b.json c.json --index 'reads=*read*' --reference a.json");
   command->callback([arguments, &session] { compare(*arguments, session); });

@@ -102,8 +102,7 @@ void check_output(const ComparisonOutput& output) {
 
 void show_comparison(std::span<const Result> base, std::span<const Result> fresh,
                      const ComparisonOutput& output, Session& session,
-                     std::span<const std::vector<Result>> earlier,
-                     const IndexMaker& make_indexes) {
+                     std::span<const std::vector<Result>> earlier, const IndexMaker& make_indexes) {
   const ResultComparison comparison =
       compare_results(base, fresh, compare_options(output), earlier);
   require_common(comparison, base, fresh);

@@ -75,8 +75,7 @@ void compare(const HistoryArguments& arguments, Session& session) {
   const HistoryDirectory history = load_history(arguments, session);
   const std::vector<Result> base = find_results(history, arguments.base),
                             fresh = find_results(history, arguments.fresh);
-  show_comparison(base, fresh, arguments.comparison, session,
-                  other_sessions(history, base, fresh));
+  show_comparison(base, fresh, arguments.comparison, session, other_sessions(history, base, fresh));
 }
 
 void trend(const HistoryArguments& arguments, const Session& session) {

@@ -30,6 +30,13 @@ std::string percent(const std::optional<double>& share) {
   return share ? fmt::format("{:+.1f} %", *share * kHundred) : "-";
 }
 
+// "-7.9 % ±12 %": the change and its margin.
+std::string by_firmware(const TrendSeries& series) {
+  std::string text = percent(series.firmware_change);
+  if (series.firmware_margin) text += fmt::format(" ±{:.0f} %", *series.firmware_margin * 100);
+  return text;
+}
+
 std::string file_systems(const Result& result) {
   std::vector<std::string> names;
   for (const Measurement& one : result.measurements) {
@@ -127,7 +134,7 @@ std::string format_trends(const std::vector<DeviceTrend>& trends, const Bold& bo
       rows.push_back({key_line(series), series.unit, fmt::format("{}", series.points.size()),
                       rate_text(series.points.front().figure.median),
                       rate_text(series.points.back().figure.median), percent(series.change),
-                      percent(series.firmware_change), sparkline(series)});
+                      by_firmware(series), sparkline(series)});
     }
     text += format_columns(rows);
   }
@@ -158,6 +165,7 @@ std::string trends_to_json(const std::vector<DeviceTrend>& trends) {
       json["change"] = series.change;
       json["points"] = std::move(points);
       if (series.firmware_change) json["firmware_change"] = *series.firmware_change;
+      if (series.firmware_margin) json["firmware_margin"] = *series.firmware_margin;
     }
     devices.push_back({{"device", trend.device},
                        {"firmware", std::move(firmware)},

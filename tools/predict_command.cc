@@ -15,6 +15,7 @@
 #include "filesets/system/read_file.h"
 #include "replay/compare/prediction.h"
 #include "replay/compare/prediction_json.h"
+#include "replay/compare/sessions.h"
 #include "replay/report/formatting.h"
 #include "replay/results/failures.h"
 #include "replay/run/catalogue.h"
@@ -117,7 +118,9 @@ std::vector<ReplayedVolume> replayed_volumes(std::span<const Result> results,
       ReplayedVolume& volume = volumes.emplace_back(
           ReplayedVolume{.name = volume_of(result, one), .file_system = one.file_system});
       for (const Sample& sample : one.samples) {
-        if (!has_failed(sample) && sample.elapsed_s > 0) volume.seconds.push_back(sample.elapsed_s);
+        if (has_failed(sample) || !(sample.elapsed_s > 0)) continue;
+        volume.seconds.push_back(sample.elapsed_s);
+        volume.runs.push_back(sample.run);
       }
       if (allow_divergence || failures_of(one).empty()) continue;
       volume.obstacle = fmt::format(
@@ -142,8 +145,10 @@ std::string warnings_of(std::span<const Result> results) {
 void show(const PredictArguments& arguments, const PredictedProgram& program,
           std::span<const Result> results, const Session& session) {
   const std::vector<ReplayedVolume> volumes = replayed_volumes(results, arguments.allow_divergence);
+  const double sessions = assumed_spread(results.front().host.machine, Aspect::time, 0);
   const Prediction prediction = predict_times(
-      volumes, program.unknown_accuracy.empty() ? std::optional(kReplayAccuracy) : std::nullopt);
+      volumes, program.unknown_accuracy.empty() ? std::optional(kReplayAccuracy) : std::nullopt,
+      sessions);
   const ResultOptions& output = arguments.output;
   const bool taken = output.json == "-" || output.html == "-" || output.live.json == "-";
   const auto bold = [&](const std::string& text) {

@@ -130,12 +130,16 @@ std::string reliability(const PredictedProgram& program, std::span<const Replaye
                   least == most ? fmt::format("{}", most) : fmt::format("{} to {}", least, most));
   if (prediction.accuracy) {
     text += fmt::format(
-        "; intervals combine their spread and the accuracy of replays, {:.0f} % ({:.0f} % for the "
-        "ratio of two volumes; see docs/replay.md); equal ranks: no significant difference",
-        prediction.accuracy->single * 100, prediction.accuracy->between * 100);
+        "; intervals combine their spread, the accuracy of replays, {:.0f} % ({:.0f} % for the "
+        "ratio of two volumes; see docs/replay.md), and {:.0f} % by which sessions are assumed to "
+        "differ; equal ranks: no significant difference",
+        prediction.accuracy->single * 100, prediction.accuracy->between * 100,
+        prediction.sessions * 100);
     return wrapped(text, 2);
   }
-  text += "; intervals contain only their spread";
+  text += fmt::format(
+      "; intervals contain only their spread, and {:.0f} % by which sessions are assumed to differ",
+      prediction.sessions * 100);
   return wrapped(text, 2) +
          wrapped(
              fmt::format("ACCURACY UNKNOWN: {}. The program can take longer or shorter than its "

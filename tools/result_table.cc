@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "filesets/system/printable.h"
 #include "replay/report/figures.h"
@@ -118,6 +119,18 @@ std::string settings(const Result& result) {
   return text;
 }
 
+std::string control_line(const Result& result) {
+  std::vector<std::string> targets;
+  for (const Result& control : result.control) {
+    for (const VolumeDescription& volume : control.volumes) {
+      const std::string text = printable(volume.target);
+      if (std::ranges::find(targets, text) == targets.end()) targets.push_back(text);
+    }
+  }
+  if (targets.empty()) return "";
+  return fmt::format("control volume, in turns: {}\n", fmt::join(targets, ", "));
+}
+
 // Failed verifications.
 std::string differences(const Result& result) {
   const std::string text = failures_of(result);
@@ -141,7 +154,7 @@ std::string format_result(const Result& result, const Bold& bold) {
                               "return",
                               describe_runs(result)),
                   2);
-  return text + settings(result) + differences(result) + remarks(result);
+  return text + settings(result) + control_line(result) + differences(result) + remarks(result);
 }
 
 }  // namespace filereel

@@ -147,8 +147,9 @@ std::vector<Target> all_of(const NamedTargets& targets) {
 bool demonstrate(RunArguments& arguments, PlanOverrides& overrides) {
   if (!arguments.names.empty()) return false;
   arguments.names = {kDemonstration};
-  if (!arguments.near.empty() || !arguments.far.empty() || !arguments.against.empty() || !arguments.control.empty() ||
-      !arguments.format.file_systems.empty() || !overrides.parameters.empty()) {
+  if (!arguments.near.empty() || !arguments.far.empty() || !arguments.against.empty() ||
+      !arguments.control.empty() || !arguments.format.file_systems.empty() ||
+      !overrides.parameters.empty()) {
     return false;
   }
   overrides.parameters.emplace_back(find_job_parameter("scale"),

@@ -193,7 +193,7 @@ ExpectedSession expect_session(const RunRequest& request, const std::string& lab
   ExpectedSession expected;
   Result& result = expected.result;
   result.serials_hidden = serials_hidden;
-  begin_result(result, request.plan, request.runs ? std::nullopt : request.auto_runs);
+  begin_result(result, request.plan, request.runs ? std::nullopt : request.auto_runs, "");
   result.plan.digest = plan_digest(request);
   for (const std::unique_ptr<Job>& job : request.plan.jobs) {
     result.plan.runs = std::max(result.plan.runs, request.runs.value_or(runs_of(*job)));

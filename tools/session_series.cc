@@ -15,11 +15,13 @@
 
 #include <boost/filesystem.hpp>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "filesets/ownership/atomic_file.h"
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
+#include "replay/compare/self_comparison.h"
 #include "replay/report/html_report.h"
 #include "replay/results/failures.h"
 #include "replay/results/result_json.h"
@@ -28,6 +30,7 @@
 #include "tools/output_files.h"
 #include "tools/progress.h"
 #include "tools/result_file.h"
+#include "tools/self_table.h"
 #include "tools/session_files.h"
 
 namespace filereel {
@@ -283,10 +286,10 @@ class SeriesRun {
     return true;
   }
 
-  // The page and the comparison of all sessions.
+  // The page, and the comparison of all sessions: of two volumes in turn, otherwise of the volume
+  // with itself.
   void finish() const {
     const bool in_turn = !series_.output.against_json.empty();
-    if (series_.output.html.empty() && !in_turn) return;
     std::vector<ReportedResult> reported;
     std::vector<Result> sides[2];
     for (std::uint32_t number = 1; number <= count_; ++number) {
@@ -299,9 +302,15 @@ class SeriesRun {
     if (!series_.output.html.empty()) {
       session_.print_to(series_.output.html, html_report(reported));
     }
-    if (!in_turn) return;
-    session_.print(fmt::format("All {} sessions:\n", count_));
-    show_comparison(sides[0], sides[1], {}, session_);
+    if (in_turn) {
+      session_.print(fmt::format("All {} sessions:\n", count_));
+      show_comparison(sides[0], sides[1], {}, session_);
+      return;
+    }
+    const SelfComparison self = compare_with_itself(sides[0]);
+    if (self.measurements.empty()) return;
+    session_.print(fmt::format("\nThe {} sessions compared with each other:\n\n", count_) +
+                   format_self_comparison(self, session_, STDOUT_FILENO));
   }
 
   const Series& series_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -140,13 +141,22 @@ void warn_of_control(ResultComparison& comparison) {
   comparison.warnings.push_back(
       {"control-unused",
        fmt::format("the control volume is not used: {}", comparison.control.obstacle),
-       "use the same control volume for all results, on a device that other work on the machine "
-       "affects like the one under test"});
+       "use the same control volume for all results, on the same kind of storage as the volume "
+       "under test"});
 }
 
-PooledMeasurement* find(std::vector<PooledMeasurement>& list, const MeasurementKey& key) {
-  const auto found = std::ranges::find(list, key, &PooledMeasurement::key);
-  return found == list.end() ? nullptr : &*found;
+using ByKey = std::map<MeasurementKey, PooledMeasurement*>;
+
+ByKey by_key(std::vector<PooledMeasurement>& list) {
+  ByKey map;
+  for (PooledMeasurement& one : list) map.emplace(one.key, &one);
+  return map;
+}
+
+// Null if there is none.
+PooledMeasurement* find(const ByKey& map, const MeasurementKey& key) {
+  const auto found = map.find(key);
+  return found == map.end() ? nullptr : found->second;
 }
 
 // Across file systems, the control differs by its file system, too.
@@ -193,8 +203,8 @@ std::string_view basis_name(Basis basis) {
 
 std::string level_text(std::span<const Basis> bases, const std::string& machine) {
   std::vector<std::string> parts;
-  for (const Basis basis : {Basis::in_turns, Basis::control, Basis::sessions, Basis::history,
-                            Basis::assumption}) {
+  for (const Basis basis :
+       {Basis::in_turns, Basis::control, Basis::sessions, Basis::history, Basis::assumption}) {
     const auto count = std::ranges::count(bases, basis);
     if (count == 0) continue;
     std::string part = basis_text(basis, machine);
@@ -218,13 +228,15 @@ std::string control_text(const ControlUse& control) {
   if (!control.used) return "";
   const double percent = std::abs(control.change - 1) * 100;
   if (!control.changed) {
-    return fmt::format("the machine did not change measurably between the sessions ({:+.1f} % by "
-                       "the control volume)",
-                       (control.change - 1) * 100);
+    return fmt::format(
+        "the machine did not change measurably between the sessions ({:+.1f} % by "
+        "the control volume)",
+        (control.change - 1) * 100);
   }
-  return fmt::format("the machine became {:.0f} % {} between the sessions (control volume); "
-                     "corrected",
-                     percent, control.change > 1 ? "slower" : "faster");
+  return fmt::format(
+      "the machine became {:.0f} % {} between the sessions (control volume); "
+      "corrected",
+      percent, control.change > 1 ? "slower" : "faster");
 }
 
 std::string_view verdict_name(Verdict verdict) {
@@ -373,22 +385,25 @@ ResultComparison compare_results(std::span<const Result> base, std::span<const R
   std::vector<PooledMeasurement> before = gather(base, across), after = gather(fresh, across);
   std::vector<std::vector<PooledMeasurement>> groups;
   for (const std::vector<Result>& group : earlier) groups.push_back(gather(group, across));
+  const ByKey before_by_key = by_key(before), after_by_key = by_key(after);
+  std::vector<ByKey> groups_by_key;
+  for (std::vector<PooledMeasurement>& group : groups) groups_by_key.push_back(by_key(group));
   std::vector<MatchedSides> matched;
   for (PooledMeasurement& one : before) {
-    PooledMeasurement* const other = find(after, one.key);
+    PooledMeasurement* const other = find(after_by_key, one.key);
     if (!other) {
       comparison.only_base.push_back(one.key);
       continue;
     }
     MatchedSides& sides = matched.emplace_back(MatchedSides{.base = &one, .fresh = other});
     sides.choice = choose_figure(one, *other);
-    for (std::vector<PooledMeasurement>& group : groups) {
+    for (const ByKey& group : groups_by_key) {
       PooledMeasurement* const found = find(group, one.key);
       if (found && !found->samples.empty()) sides.earlier.push_back(found);
     }
   }
   for (const PooledMeasurement& one : after) {
-    if (!find(before, one.key)) comparison.only_fresh.push_back(one.key);
+    if (!find(before_by_key, one.key)) comparison.only_fresh.push_back(one.key);
   }
   comparison.control = control_of(matched, across);
   std::vector<PendingComparison> rows;

@@ -97,10 +97,11 @@ Parameters shared_replay_of(const List& list) {
 }
 
 struct ComparedSide {
-  std::uint32_t samples = 0;              // number of compared samples
-  std::uint32_t left_out = 0;             // samples that failed or moved no data
-  double median = 0;                      // of the figure, in seconds; 0 without samples
-  std::optional<Interval> interval = {};  // 95 %, of the median
+  std::uint32_t samples = 0;   // number of compared samples
+  std::uint32_t left_out = 0;  // samples that failed or moved no data
+  double median = 0;           // of the figure, in seconds; 0 without samples
+  // 95 %, of the median, with the spread between sessions as far as it is assumed (sessions.h).
+  std::optional<Interval> interval = {};
 };
 
 // The result for one aspect of a measurement.

@@ -39,10 +39,12 @@ class MatchedGroups {
   MatchedGroups& operator=(const MatchedGroups&) = delete;
 
   std::size_t groups() const { return gathered_.size(); }
+  bool across() const { return across_; }  // across file systems
   // In the order of their first occurrence.
   std::span<const MatchedMeasurement> measurements() const { return measurements_; }
 
  private:
+  bool across_ = false;
   std::vector<std::vector<PooledMeasurement>> gathered_;
   std::vector<MatchedMeasurement> measurements_;
 };

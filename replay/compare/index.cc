@@ -11,6 +11,7 @@
 
 #include "filesets/system/error.h"
 #include "filesets/system/nearest.h"
+#include "replay/compare/sessions.h"
 #include "replay/results/metrics.h"
 #include "replay/results/selection.h"
 #include "replay/statistics/bootstrap.h"
@@ -31,14 +32,15 @@ using RunFigures = std::array<double, 3>;
 // A measurement that counts, with the figures of its runs.
 struct CountedMeasurement {
   const Metric* metric = nullptr;
-  std::vector<std::vector<RunFigures>> runs;  // by group
+  std::vector<std::vector<RunFigures>> runs;    // by group
+  std::vector<const PooledMeasurement*> sides;  // by group
 };
 
 // The figures of all runs of all groups; empty unless all groups have some.
 template <class Of>
 std::optional<CountedMeasurement> counted_by(const MatchedMeasurement& matched,
                                              const Metric& metric, Of of) {
-  CountedMeasurement one{.metric = &metric, .runs = {}};
+  CountedMeasurement one{.metric = &metric, .runs = {}, .sides = matched.of};
   for (const PooledMeasurement* gathered : matched.of) {
     std::vector<RunFigures>& runs = one.runs.emplace_back();
     for (std::size_t i = 0; i < gathered->samples.size(); ++i) {
@@ -159,6 +161,23 @@ class GroupFigures {
   std::size_t group_;
 };
 
+// The mean error of a group's measurements due to its sessions. They share the state of their
+// session, so it does not shrink with their number.
+double error_of_sessions(const std::vector<CountedMeasurement>& counted, std::size_t group) {
+  double sum = 0;
+  for (const CountedMeasurement& one : counted) sum += session_error(*one.sides[group]);
+  return sum / static_cast<double>(counted.size());
+}
+
+// Whether each run of one group has its partner in the other.
+bool in_pairs(const std::vector<CountedMeasurement>& counted, std::size_t group,
+              std::size_t other) {
+  return std::ranges::all_of(counted, [&](const CountedMeasurement& one) {
+    return one.runs[group].size() == one.runs[other].size() &&
+           took_turns(*one.sides[group], *one.sides[other]);
+  });
+}
+
 // The geometric mean of ratios is the ratio of geometric means, for times the inverse. Times and
 // rates are never mixed in one mean.
 IndexValue value_of(const std::vector<CountedMeasurement>& counted, std::size_t group,
@@ -167,8 +186,10 @@ IndexValue value_of(const std::vector<CountedMeasurement>& counted, std::size_t 
   IndexValue one{.value = own.value()};
   if (counted.front().metric == &kStorage) one.storage = own.storage();
   const std::vector<std::size_t> sizes = own.sizes();
+  const double own_error = error_of_sessions(counted, group);
   one.interval =
-      resampled_interval(sizes, [&](const Resample& drawn) { return own.value(&drawn); });
+      widened(resampled_interval(sizes, [&](const Resample& drawn) { return own.value(&drawn); }),
+              one.value, own_error);
   if (!reference) return one;
   const bool more_is_better = counted.front().metric->more_is_better;
   const auto relative = [&](double value, double of_reference) {
@@ -178,11 +199,19 @@ IndexValue value_of(const std::vector<CountedMeasurement>& counted, std::size_t 
   const GroupFigures other(counted, *reference);
   one.relative = relative(one.value, other.value());
   if (group == *reference) return one;
+  if (in_pairs(counted, group, *reference)) {
+    one.relative_interval = resampled_interval(sizes, [&](const Resample& drawn) {
+      return relative(own.value(&drawn), other.value(&drawn));
+    });
+    return one;
+  }
   std::vector<std::size_t> both = sizes;
   std::ranges::copy(other.sizes(), std::back_inserter(both));
-  one.relative_interval = resampled_interval(both, [&](const Resample& drawn) {
+  const auto of_runs = resampled_interval(both, [&](const Resample& drawn) {
     return relative(own.value(&drawn), other.value(&drawn, sizes.size()));
   });
+  one.relative_interval = widened(of_runs, *one.relative,
+                                  std::hypot(own_error, error_of_sessions(counted, *reference)));
   return one;
 }
 

@@ -22,7 +22,9 @@ struct StorageFigures {
   double access_us = 0;  // mean over all reads and writes of all traces
 };
 
-// The index of one group of results.
+// The index of one group of results. Intervals contain the spread between sessions, which is
+// assumed to be the same for all measurements of a session; that of a relative index does not if
+// the two groups took turns.
 struct IndexValue {
   double value = 0;                       // in the index's unit
   std::optional<Interval> interval = {};  // 95 %; empty with too few runs

@@ -40,15 +40,44 @@ ReplayedTime replayed(std::span<const ReplayedVolume> volumes, std::size_t numbe
   return one;
 }
 
-// The probability of a difference at least as large between two volumes of the same speed.
-double two_sided(const ReplayedTime& one, const ReplayedTime& other, double accuracy) {
-  const double difference = std::abs(std::log(one.time.median_s / other.time.median_s));
-  const double error = std::hypot(one.spread, other.spread, accuracy);
-  if (error == 0) return difference == 0 ? 1 : 0;
-  return 2 * normal_tail(difference / error);
+// The logarithms of the ratios of the replays of each turn; empty without turns.
+std::vector<double> turns_of(const ReplayedVolume& one, const ReplayedVolume& other) {
+  std::vector<double> ratios;
+  if (one.file_system != other.file_system) return ratios;
+  for (std::size_t i = 0; i < one.runs.size(); ++i) {
+    const auto found = std::ranges::find(other.runs, one.runs[i]);
+    if (found == other.runs.end()) continue;
+    const auto at = static_cast<std::size_t>(found - other.runs.begin());
+    ratios.push_back(std::log(one.seconds[i] / other.seconds[at]));
+  }
+  return ratios;
 }
 
-void rank(std::span<ReplayedTime> times, double accuracy) {
+// The errors of a ratio apart from the repetitions'.
+struct RatioErrors {
+  double accuracy = 0, sessions = 0;
+};
+
+// The probability of a difference at least as large between two volumes of the same speed.
+double two_sided(const ReplayedTime& one, const ReplayedTime& other,
+                 std::span<const ReplayedVolume> volumes, const RatioErrors& errors) {
+  const std::vector<double> turns = turns_of(volumes[one.time.volume], volumes[other.time.volume]);
+  double difference = std::log(one.time.median_s / other.time.median_s), error = 0;
+  if (turns.size() < kLeastForInterval) {
+    constexpr double kSides = 2;
+    error = std::hypot(std::hypot(one.spread, other.spread, errors.accuracy),
+                       std::sqrt(kSides) * errors.sessions);
+  } else {
+    difference = mean(turns);
+    error =
+        std::hypot(std::sqrt(variance(turns) / static_cast<double>(turns.size())), errors.accuracy);
+  }
+  if (error == 0) return difference == 0 ? 1 : 0;
+  return 2 * normal_tail(std::abs(difference) / error);
+}
+
+void rank(std::span<ReplayedTime> times, std::span<const ReplayedVolume> volumes,
+          const RatioErrors& errors) {
   std::vector<std::pair<ReplayedTime*, ReplayedTime*>> pairs;  // the faster one first
   std::vector<double> p;
   for (std::size_t i = 0; i < times.size(); ++i) {
@@ -56,7 +85,7 @@ void rank(std::span<ReplayedTime> times, double accuracy) {
       if (times[i].time.rank == 0 || times[j].time.rank == 0) continue;
       const bool in_order = times[i].time.median_s <= times[j].time.median_s;
       pairs.emplace_back(&times[in_order ? i : j], &times[in_order ? j : i]);
-      p.push_back(two_sided(times[i], times[j], accuracy));
+      p.push_back(two_sided(times[i], times[j], volumes, errors));
     }
   }
   const std::vector<double> adjusted = holm_adjusted(p, std::vector<double>(p.size(), 1));
@@ -71,15 +100,15 @@ void rank(std::span<ReplayedTime> times, double accuracy) {
 }  // namespace
 
 Prediction predict_times(std::span<const ReplayedVolume> volumes,
-                         const std::optional<ReplayAccuracy>& accuracy) {
+                         const std::optional<ReplayAccuracy>& accuracy, double sessions) {
   std::vector<ReplayedTime> times;
   for (std::size_t i = 0; i < volumes.size(); ++i) times.push_back(replayed(volumes, i));
-  rank(times, accuracy ? accuracy->between : 0);
-  Prediction prediction{.accuracy = accuracy, .times = {}};
+  rank(times, volumes, {accuracy ? accuracy->between : 0, sessions});
+  Prediction prediction{.accuracy = accuracy, .times = {}, .sessions = sessions};
   for (ReplayedTime& one : times) {
     if (one.time.rank > 0) {
       const double width =
-          std::exp(kDeviations * std::hypot(one.spread, accuracy ? accuracy->single : 0));
+          std::exp(kDeviations * std::hypot(one.spread, accuracy ? accuracy->single : 0, sessions));
       one.time.interval = {one.time.median_s / width, one.time.median_s * width};
     }
     prediction.times.push_back(std::move(one.time));

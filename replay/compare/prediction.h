@@ -5,10 +5,15 @@
 //   1.96 standard errors on either side.
 // - A replay is not the program. The standard error of its time as a prediction of the program's
 //   time is ReplayAccuracy::single, independent of the spread.
+// - The machine differs from session to session (assumed_spread), and so does the program's time.
 // - The interval of a time is its median times and divided by
-//   exp(1.96 × sqrt(spread² + single²)).
-// - The ratio of two times has the standard error sqrt(spread1² + spread2² + between²): an error of
-//   a reel that is the same on all volumes would cancel. A volume is shown to be slower than
+//   exp(1.96 × sqrt(spread² + single² + sessions²)).
+// - The ratio of two volumes that took turns has the standard error sqrt(pairs² + between²):
+// `pairs`
+//   is that of the mean logarithm of the ratios of the two replays of each turn, and an error of a
+//   reel that is the same on all volumes would cancel. Of two that were measured one after the
+//   other, such as two file systems of one volume, it is sqrt(spread1² + spread2² + between² +
+//   2 sessions²). A volume is shown to be slower than
 //   another if the two-sided p of the normal distribution, corrected for all pairs (holm.h), is at
 //   most 5 %.
 #pragma once
@@ -37,7 +42,10 @@ struct ReplayedVolume {
   std::string name;
   std::string file_system;
   std::vector<double> seconds = {};  // of complete repetitions, above 0
-  std::string obstacle = {};         // why the replays predict nothing; "" if they do
+  // The numbers of these repetitions. Those of equal number took turns on all volumes with the same
+  // file system.
+  std::vector<std::uint32_t> runs = {};
+  std::string obstacle = {};  // why the replays predict nothing; "" if they do
 };
 
 struct PredictedTime {
@@ -52,9 +60,11 @@ struct PredictedTime {
 struct Prediction {
   std::optional<ReplayAccuracy> accuracy;  // nothing: intervals and ranks have only the spread
   std::vector<PredictedTime> times;        // by rank, then by median; those without a rank last
+  double sessions = 0;                     // see predict_times
 };
 
+// `sessions`: the standard deviation of the logarithms of what sessions differ by.
 Prediction predict_times(std::span<const ReplayedVolume> volumes,
-                         const std::optional<ReplayAccuracy>& accuracy);
+                         const std::optional<ReplayAccuracy>& accuracy, double sessions);
 
 }  // namespace filereel

@@ -44,6 +44,7 @@ std::string prediction_to_json(const PredictedProgram& program,
   } else {
     json["accuracy_unknown"] = program.unknown_accuracy;
   }
+  json["sessions"] = prediction.sessions;
   json["predictions"] = Json::array();
   for (const PredictedTime& time : prediction.times) {
     json["predictions"].push_back(to_json(time, volumes));

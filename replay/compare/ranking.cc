@@ -1,7 +1,7 @@
 #include "replay/compare/ranking.h"
 
 #include <algorithm>
-#include <cmath>
+#include <map>
 #include <tuple>
 #include <utility>
 
@@ -58,17 +58,21 @@ RankedMeasurement ranked(const MatchedMeasurement& matched) {
 }
 
 // A pair for the joint decision.
-PendingComparison tested(const MatchedMeasurement& matched, const RankedMeasurement& one,
-                         const RankedPair& pair, const CompareOptions& options) {
-  const PooledMeasurement& first = *matched.of[one.entries[pair.first].group];
-  const PooledMeasurement& second = *matched.of[one.entries[pair.second].group];
+PendingComparison tested(const ControlledPair& sides, bool with_control,
+                         const RankedMeasurement& one, const RankedPair& pair,
+                         const CompareOptions& options) {
+  const PooledMeasurement &first = *sides.base, &second = *sides.fresh;
+  SideFigures base = side_figures(first, sides.figure), fresh = side_figures(second, sides.figure);
+  if (!with_control) {
+    base.control.clear();
+    fresh.control.clear();
+  }
   PendingComparison pending;
   pending.row.key = one.key;
   pending.row.figure = one.figure;
   pending.row.base = one.entries[pair.first].side;
   pending.row.fresh = one.entries[pair.second].side;
-  AspectTest& time = pending.questions.emplace_back(ask(
-      Aspect::time, side_figures(first, one.figure), side_figures(second, one.figure)));
+  AspectTest& time = pending.questions.emplace_back(ask(Aspect::time, base, fresh));
   time.least = options.threshold;
   pending.base_busy = busy_share(first);
   pending.fresh_busy = busy_share(second);
@@ -169,7 +173,9 @@ Ranking rank_groups(std::span<const ResultGroup> groups, const CompareOptions& o
   for (const ResultGroup& group : groups) ranking.names.push_back(group.name);
   const MatchedGroups matched(groups);
   std::vector<RankedPair> pairs;
-  std::vector<PendingComparison> tests;
+  std::vector<ControlledPair> sides;  // of the pairs
+  using Groups = std::pair<std::size_t, std::size_t>;
+  std::map<Groups, std::vector<ControlledPair>> by_groups;
   for (const MatchedMeasurement& one : matched.measurements()) {
     if (std::ranges::count(one.of, nullptr) + 1 >= std::ssize(one.of)) {
       ranking.left_out.push_back(one.key);
@@ -180,9 +186,21 @@ Ranking rank_groups(std::span<const ResultGroup> groups, const CompareOptions& o
       for (std::size_t first = 0; first < second; ++first) {
         if (next.entries[first].rank == 0 || next.entries[second].rank == 0) continue;
         pairs.push_back({ranking.measurements.size() - 1, first, second});
-        tests.push_back(tested(one, next, pairs.back(), options));
+        const Groups groups_of_pair(next.entries[first].group, next.entries[second].group);
+        sides.push_back({one.of[groups_of_pair.first], one.of[groups_of_pair.second], next.figure});
+        by_groups[groups_of_pair].push_back(sides.back());
       }
     }
+  }
+  std::map<Groups, bool> controlled;
+  for (const auto& [of, list] : by_groups) {
+    controlled[of] = !matched.across() && control_between(list).used;
+  }
+  std::vector<PendingComparison> tests;
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    const RankedMeasurement& one = ranking.measurements[pairs[i].measurement];
+    const Groups of(one.entries[pairs[i].first].group, one.entries[pairs[i].second].group);
+    tests.push_back(tested(sides[i], controlled[of], one, pairs[i], options));
   }
   // p is two-sided, and either direction would be a false order.
   CompareOptions of_pairs = options;

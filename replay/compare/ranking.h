@@ -42,7 +42,7 @@ struct Ranking {
   std::vector<RankedMeasurement> measurements = {};  // of at least two groups
   std::vector<MeasurementKey> left_out = {};         // of only one group
   std::vector<Warning> warnings = {};
-  bool complete = true;  // all results are complete
+  bool complete = true;    // all results are complete
   std::string level = {};  // that the order holds for, see level_text; "" if nothing was tested
 
   // Number of measurements in which a group has rank 1.

@@ -23,9 +23,10 @@
 // Sessions that begin within kSameState of each other are one draw: measured every 20 s, their
 // medians have a correlation of 0.55 with the next and of 0.1 with the fifth (docs/compare.md).
 //
-// Tails and stalls must also differ by the ranks of their runs (Mann-Whitney). A difference that the
-// ranks show, but not beyond what sessions differ by, is indicated. The references are Kalibera and Jones, "Rigorous Benchmarking in Reasonable Time" (2013) for
-// repetition at the level that varies, and Bulej et al., "Duet Benchmarking" (2020) for pairs.
+// Tails and stalls must also differ by the ranks of their runs (Mann-Whitney). A difference that
+// the ranks show, but not beyond what sessions differ by, is indicated. The references are Kalibera
+// and Jones, "Rigorous Benchmarking in Reasonable Time" (2013) for repetition at the level that
+// varies, and Bulej et al., "Duet Benchmarking" (2020) for pairs.
 #pragma once
 
 #include <cstddef>
@@ -49,7 +50,6 @@ inline constexpr double kControlShare = 0.25;
 // The same of a busy machine: its part of what the control does not carry, times the share of the
 // CPU time that other programs used.
 inline constexpr double kControlBusy = 0.3;
-inline constexpr double kLeastSlope = 0.3;  // see control_between
 
 // The standard deviation of the logarithms of what sessions on this kind of machine
 // (HostInfo::machine) differ by. `busy`: the share of the CPU time that other programs used, by
@@ -86,6 +86,13 @@ struct SessionEvidence {
 SessionEvidence evidence_for(Aspect aspect, const SideFigures& base, const SideFigures& fresh,
                              std::span<const SideFigures> earlier = {});
 
+// Whether both were measured in turns in the same sessions.
+bool took_turns(const PooledMeasurement& one, const PooledMeasurement& other);
+
+// The standard error of the logarithm of a side's figures due to its sessions: the assumed spread,
+// less for several states.
+double session_error(const PooledMeasurement& side);
+
 // The measurements of both sides, for what all of them say about the control.
 struct ControlledPair {
   const PooledMeasurement* base = nullptr;
@@ -95,10 +102,13 @@ struct ControlledPair {
 
 // Whether the control is used for all measurements, and what it says about the machine.
 //
-// A control that carries the machine's share changes as the volumes do. In a regression of the
-// volume's changes on the control's, through the origin and over all measurements, the slope is
-// then about 1; a control with a slope below kLeastSlope is not used if it changed by more than
-// its runs can explain.
+// A control that carries the machine's share changes as the volumes do. It is not used if it
+// changed by more than its runs can explain, and the volume, over all measurements, did not: that
+// the volume became slower by just as much as the machine became faster is improbable. With enough
+// sessions, it is used if the ratios vary less than the figures themselves. Otherwise volume and
+// control must be on the same kind of storage: an image in memory follows nothing that a disk does
+// while it reads (correlation of the sessions' medians 0.1), a second image on the disk follows all
+// of it (0.95).
 ControlUse control_between(std::span<const ControlledPair> pairs);
 
 }  // namespace filereel

@@ -129,8 +129,8 @@ struct AskedTail {
 
 // Nothing unless each run of the control has such operations.
 std::vector<double> control_tail(const KindSide& control, double LatencySummary::* figure) {
-  const bool lacks = std::ranges::any_of(
-      control.runs, [](const KindRun& one) { return one.latency.count == 0; });
+  const bool lacks =
+      std::ranges::any_of(control.runs, [](const KindRun& one) { return one.latency.count == 0; });
   return lacks ? std::vector<double>() : control.each(figure);
 }
 

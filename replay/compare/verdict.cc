@@ -43,8 +43,8 @@ std::optional<std::uint32_t> runs_that_decide(const ComparedMeasurement& row,
   const double effect = distance(evidence.ratio), limit = std::log1p(threshold);
   // To be significant, an effect must be as large as the interval at the corrected level. To be
   // none, the interval must end before the threshold.
-  const double needed = effect >= limit ? effect / -normal_quantile(level / 2)
-                                        : (limit - effect) / kQuantile975;
+  const double needed =
+      effect >= limit ? effect / -normal_quantile(level / 2) : (limit - effect) / kQuantile975;
   const double of_sessions = evidence.of_sessions * evidence.of_sessions;
   const double of_runs = evidence.error * evidence.error - of_sessions;
   const double left = needed * needed - of_sessions;
@@ -116,15 +116,17 @@ void decide(PendingComparison& tested, AspectTest& question, double p_runs,
     return;
   }
   const Verdict direction = answer.ratio > 1 ? Verdict::slower : Verdict::faster;
-  if (*answer.p_holm <= level && matters) {
+  const bool shown = *answer.p_holm <= level;
+  if ((shown || p_runs <= level) && matters) {
     answer.reason = other_cause(tested, question);
     tested.disturbed = tested.disturbed || !answer.reason.empty();
-    if (answer.reason.empty()) answer.verdict = direction;
-    return;
-  }
-  if (p_runs <= level && matters) {
-    answer.indicated = direction;
-    answer.reason = "the runs differ, but not by more than sessions may differ";
+    if (!answer.reason.empty()) return;
+    if (shown) {
+      answer.verdict = direction;
+    } else {
+      answer.indicated = direction;
+      answer.reason = "the runs differ, but not by more than sessions may differ";
+    }
   } else if (answer.ratio_interval) {
     answer.reason =
         fmt::format("the change is between {} and {}", percent(answer.ratio_interval->low),

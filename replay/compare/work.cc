@@ -4,13 +4,13 @@
 #include <cmath>
 #include <cstddef>
 #include <map>
-#include <set>
 #include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "filesets/system/units.h"
+#include "replay/compare/sessions.h"
 #include "replay/statistics/bootstrap.h"
 #include "replay/statistics/order.h"
 
@@ -115,20 +115,33 @@ bool counts(const Measurement& measurement, const Sample& sample) {
          sample.elapsed_s > 0 && (by_set || sample.operations > 0);
 }
 
-// The control's counterpart of a measurement. Directories may be on different file systems, so the
-// only one of each side matches any.
-const Measurement* control_of(const Result& result, const Measurement& measurement) {
-  if (result.control.empty()) return nullptr;
-  const Result& control = result.control.front();
-  const bool across = crossed_file_systems({&result, 1}, {&control, 1}).has_value();
-  MeasurementKey key = key_of(measurement);
-  for (const Measurement& one : control.measurements) {
-    MeasurementKey other = key_of(one);
-    if (across) other.file_system = key.file_system;
-    if (other == key) return &one;
+// The control's counterparts of the measurements of a result. Directories may be on different file
+// systems, so the only one of each side matches any.
+class Controls {
+ public:
+  explicit Controls(const Result& result) {
+    for (const Result& control : result.control) {
+      across_ = crossed_file_systems({&result, 1}, {&control, 1}).has_value();
+      for (const Measurement& one : control.measurements) by_key_.emplace(key(one), &one);
+    }
   }
-  return nullptr;
-}
+
+  const Measurement* of(const Measurement& measurement) const {
+    if (by_key_.empty()) return nullptr;
+    const auto found = by_key_.find(key(measurement));
+    return found == by_key_.end() ? nullptr : found->second;
+  }
+
+ private:
+  MeasurementKey key(const Measurement& measurement) const {
+    MeasurementKey key = key_of(measurement);
+    if (across_) key.file_system.clear();
+    return key;
+  }
+
+  bool across_ = false;
+  std::map<MeasurementKey, const Measurement*> by_key_;
+};
 
 const Sample* control_sample(const Measurement* control, std::uint32_t run) {
   if (!control) return nullptr;
@@ -142,12 +155,25 @@ void add_busy_share(const Sample& sample, std::vector<double>& shares) {
   shares.push_back(*conditions.other_cpu + conditions.stolen_cpu.value_or(0));
 }
 
+// Over all samples of a result: what else runs is a matter of the session.
+std::optional<double> session_busy_share(const Result& result) {
+  std::vector<double> shares;
+  for (const Measurement& one : result.measurements) {
+    for (const Sample& sample : one.samples) add_busy_share(sample, shares);
+  }
+  if (shares.empty()) return std::nullopt;
+  return median(shares);
+}
+
 }  // namespace
 
 std::vector<PooledMeasurement> gather(std::span<const Result> results, bool across) {
   std::vector<PooledMeasurement> all;
   std::map<MeasurementKey, std::size_t> places;
   for (const Result& result : results) {
+    const Controls controls(result);
+    const auto begun_s = static_cast<double>(result.started_s().value_or(0));
+    const std::optional<double> busy = session_busy_share(result);
     for (const Measurement& measurement : result.measurements) {
       MeasurementKey key = key_of(measurement);
       if (across) key.file_system.clear();
@@ -158,7 +184,8 @@ std::vector<PooledMeasurement> gather(std::span<const Result> results, bool acro
       side.paced = measurement.replay && measurement.replay->pace != "asap";
       const double scale = result.job_of(measurement).scale;
       if (std::ranges::find(side.scales, scale) == side.scales.end()) side.scales.push_back(scale);
-      const Measurement* const control = control_of(result, measurement);
+      if (busy) side.session_busy.push_back(*busy);
+      const Measurement* const control = controls.of(measurement);
       for (const Sample& sample : measurement.samples) {
         if (sample.moved_no_data) {
           ++side.no_data;
@@ -166,7 +193,7 @@ std::vector<PooledMeasurement> gather(std::span<const Result> results, bool acro
           ++side.failed;
         } else {
           side.samples.push_back(&sample);
-          side.origins.push_back({&result, &measurement});
+          side.origins.push_back({&result, &measurement, begun_s});
           side.controls.push_back(control_sample(control, sample.run));
         }
       }
@@ -207,7 +234,9 @@ ComparedSide side_of(const PooledMeasurement& side, std::span<const double> figu
   ComparedSide one{.samples = static_cast<std::uint32_t>(figures.size()),
                    .left_out = side.failed + side.no_data};
   if (!figures.empty()) one.median = median(figures);
-  one.interval = median_interval(figures);
+  if (!figures.empty()) {
+    one.interval = widened(median_interval(figures), one.median, session_error(side));
+  }
   return one;
 }
 
@@ -222,15 +251,9 @@ double seconds_in_calls(const Sample& sample) {
 std::optional<double> busy_share(const PooledMeasurement& side) {
   std::vector<double> shares;
   for (const Sample* sample : side.samples) add_busy_share(*sample, shares);
-  // Short samples have no share of their own. What else runs is a matter of the session.
-  if (shares.size() < side.samples.size()) {
-    std::set<const Result*> results;
-    for (const SampleSource& origin : side.origins) results.insert(origin.result);
-    for (const Result* result : results) {
-      for (const Measurement& one : result->measurements) {
-        for (const Sample& sample : one.samples) add_busy_share(sample, shares);
-      }
-    }
+  // Short samples have no share of their own.
+  if (shares.size() < side.samples.size() && !side.session_busy.empty()) {
+    return median(side.session_busy);
   }
   if (shares.empty()) return std::nullopt;
   return median(shares);

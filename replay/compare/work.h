@@ -14,19 +14,23 @@ namespace filereel {
 struct SampleSource {
   const Result* result = nullptr;
   const Measurement* measurement = nullptr;
+  double begun_s = 0;  // of the result, since the epoch; 0 if unknown
 };
 
 // One measurement of one group of results.
 struct PooledMeasurement {
   MeasurementKey key;
-  bool paced = false;                     // a replay with recorded timing
-  std::optional<PhaseEnd> ends;           // empty if the results do not say
-  std::vector<const Sample*> samples;     // successful ones, in the order of results and runs
-  std::vector<SampleSource> origins;      // one per sample
+  bool paced = false;                  // a replay with recorded timing
+  std::optional<PhaseEnd> ends;        // empty if the results do not say
+  std::vector<const Sample*> samples;  // successful ones, in the order of results and runs
+  std::vector<SampleSource> origins;   // one per sample
   // The sample of the control volume in the same run, one per sample; null if there is none.
   std::vector<const Sample*> controls;
   std::uint32_t failed = 0, no_data = 0;  // left out
-  std::vector<double> scales;             // of the plans, without duplicates
+  // For each result that tells: the median share of all CPU time that other programs used, over all
+  // its samples.
+  std::vector<double> session_busy;
+  std::vector<double> scales;  // of the plans, without duplicates
 };
 
 // In the order of their first occurrence. The samples live as long as `results`. With `across`, the

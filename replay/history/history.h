@@ -33,9 +33,9 @@ HistoryDirectory read_history(const std::string& folder);
 // Throws Error(usage) if there are none.
 std::vector<HistoryEntry> find_entries(const HistoryDirectory& history, std::string_view which);
 
-// Other results of the devices that `base` and `fresh` are of, a group for each firmware, kernel and
-// version of filereel: from them the spread between sessions is known (compare_results). Results of the compared sessions are left
-// out.
+// Other results of the devices that `base` and `fresh` are of, a group for each firmware, kernel
+// and version of filereel: from them the spread between sessions is known (compare_results).
+// Results of the compared sessions are left out.
 std::vector<std::vector<Result>> other_sessions(const HistoryDirectory& history,
                                                 std::span<const Result> base,
                                                 std::span<const Result> fresh);

@@ -1,18 +1,23 @@
 #include "replay/history/trend.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <map>
+#include <span>
 #include <string_view>
 #include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "filesets/system/random.h"
 #include "filesets/system/units.h"
+#include "replay/compare/sessions.h"
 #include "replay/history/entry_name.h"
 #include "replay/results/latency.h"
 #include "replay/statistics/order.h"
+#include "replay/statistics/student.h"
 
 namespace filereel {
 namespace {
@@ -86,6 +91,7 @@ void add_point(TrendBuilder& growing, const HistoryEntry& entry, const Measureme
     const auto [place, is_new] = growing.places.try_emplace({key, one.unit, options}, all.size());
     if (is_new) all.push_back({.key = key, .options = options, .unit = one.unit, .points = {}});
     all[place->second].points.push_back({.entry = entry.number,
+                                         .machine = entry.result.host.machine,
                                          .started = entry.started,
                                          .firmware = entry.firmware,
                                          .complete = entry.result.complete,
@@ -93,23 +99,55 @@ void add_point(TrendBuilder& growing, const HistoryEntry& entry, const Measureme
   }
 }
 
+// The medians of the results with a firmware.
+std::vector<double> medians_with(const std::string& firmware, std::span<const TrendPoint> points) {
+  std::vector<double> medians;
+  for (const TrendPoint& point : points) {
+    if (point.firmware == firmware && point.figure.median > 0) {
+      medians.push_back(point.figure.median);
+    }
+  }
+  return medians;
+}
+
+// The margin of a ratio of two groups of sessions: from the deviations within all groups if there
+// are enough, otherwise from the assumption.
+double margin_of(const TrendSeries& series, const std::vector<TrendFirmware>& firmware,
+                 std::size_t one, std::size_t other) {
+  constexpr double kQuantile = 0.975;
+  double squares = 0, freedom = 0;
+  for (const TrendFirmware& revision : firmware) {
+    std::vector<double> logarithms;
+    for (const double figure : medians_with(revision.name, series.points)) {
+      logarithms.push_back(std::log(figure));
+    }
+    if (logarithms.size() < 2) continue;
+    freedom += static_cast<double>(logarithms.size() - 1);
+    squares += variance(logarithms) * static_cast<double>(logarithms.size() - 1);
+  }
+  const double shares = std::sqrt(1 / static_cast<double>(one) + 1 / static_cast<double>(other));
+  if (freedom >= kLeastFreedom) {
+    return std::expm1(student_quantile(kQuantile, freedom) * std::sqrt(squares / freedom) * shares);
+  }
+  const Aspect aspect = series.unit.starts_with("µs") ? Aspect::tail : Aspect::time;
+  const double spread = assumed_spread(series.points.back().machine, aspect, 0);
+  return std::expm1(normal_quantile(kQuantile) * spread * shares);
+}
+
 void finish(TrendSeries& series, const std::vector<TrendFirmware>& firmware) {
   const std::vector<TrendPoint>& points = series.points;
   series.change = change_between(points.front().figure.median, points.back().figure.median);
   // The last two firmware revisions with this measurement.
-  std::optional<double> last;
+  std::vector<double> last;
   for (auto revision = firmware.rbegin(); revision != firmware.rend(); ++revision) {
-    std::vector<double> medians;
-    for (const TrendPoint& point : points) {
-      if (point.firmware == revision->name) medians.push_back(point.figure.median);
-    }
+    const std::vector<double> medians = medians_with(revision->name, points);
     if (medians.empty()) continue;
-    const double middle = median(medians);
-    if (last) {
-      series.firmware_change = change_between(middle, *last);
+    if (!last.empty()) {
+      series.firmware_change = change_between(median(medians), median(last));
+      series.firmware_margin = margin_of(series, firmware, medians.size(), last.size());
       return;
     }
-    last = middle;
+    last = medians;
   }
 }
 

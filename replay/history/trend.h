@@ -18,7 +18,8 @@ struct TrendFilter {
 };
 
 struct TrendPoint {
-  std::uint32_t entry = 0;  // HistoryEntry::number
+  std::uint32_t entry = 0;   // HistoryEntry::number
+  std::string machine = {};  // HostInfo::machine
   std::string started, firmware;
   bool complete = true;  // of the result
   Spread figure;
@@ -35,6 +36,9 @@ struct TrendSeries {
   double change = 0;                           // from the first to the last
   std::optional<double> firmware_change = {};  // median with the last firmware relative to that
                                                // with the one before
+  // By how much chance and the spread between sessions change it, with 95 % confidence, as a share
+  // in either direction on the scale of logarithms: 0.1 is -9 to +10 %. See sessions.h.
+  std::optional<double> firmware_margin = {};
 };
 
 struct TrendFirmware {

@@ -170,7 +170,8 @@ std::string markdown_report(std::span<const ReportedResult> files) {
   const std::vector<std::string> names = result_names(results);
   std::string text = "# File performance\n\n";
   const Overview overview = overview_of(results);
-  const std::string verdict = verdict_of(overview, standings_of(results, overview));
+  const std::string verdict =
+      verdict_of(overview, standings_of(results, sessions_by_column(files), overview));
   for (const std::string& finding : findings_of(results, nullptr, verdict)) {
     text += "- " + plain(finding) + "\n";
   }

@@ -165,6 +165,16 @@ std::vector<std::size_t> columns_of(std::span<const ReportedResult> results) {
   return columns;
 }
 
+std::vector<std::vector<Result>> sessions_by_column(std::span<const ReportedResult> results) {
+  const std::vector<std::size_t> columns = columns_of(results);
+  std::vector<std::vector<Result>> sessions;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (columns[i] == sessions.size()) sessions.emplace_back();
+    sessions[columns[i]].push_back(results[i].result);
+  }
+  return sessions;
+}
+
 std::vector<ReportedResult> pooled_by_drive(std::span<const ReportedResult> results) {
   const std::vector<std::size_t> columns = columns_of(results);
   std::vector<ReportedResult> pools;

@@ -16,8 +16,11 @@ namespace filereel {
 // which may be meant for comparison. Results with a group are grouped only by that.
 std::vector<std::size_t> columns_of(std::span<const ReportedResult> results);
 
-// One result per column. Measurements of the same thing are merged with all their samples, and
-// their repetitions renumbered. The file names are joined with ", ".
+// The results of each column as they are: each is a session of its own in comparisons.
+std::vector<std::vector<Result>> sessions_by_column(std::span<const ReportedResult> results);
+
+// One result per column, for tables and charts. Measurements of the same thing are merged with all
+// their samples, and their repetitions renumbered. The file names are joined with ", ".
 std::vector<ReportedResult> pooled_by_drive(std::span<const ReportedResult> results);
 
 }  // namespace filereel

@@ -18,9 +18,12 @@ namespace {
 
 // One per series, in order.
 std::vector<ResultGroup> groups_of(std::span<const ReportedResult> results,
+                                   std::span<const std::vector<Result>> sessions,
                                    const Overview& overview) {
   std::vector<ResultGroup> all;
-  for (const ReportedResult& one : results) all.push_back({one.file, {one.result}, {one.file}});
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    all.push_back({results[i].file, sessions[i], {results[i].file}});
+  }
   std::vector<ResultGroup> groups = by_file_system(all, {});
   for (std::size_t i = 0; i < groups.size(); ++i) groups[i].name = overview.series.at(i).name;
   return groups;
@@ -49,10 +52,11 @@ std::vector<Index> indexes_of(std::span<const ReportedResult> results, const Ove
 
 }  // namespace
 
-Standings standings_of(std::span<const ReportedResult> results, const Overview& overview) {
+Standings standings_of(std::span<const ReportedResult> results,
+                       std::span<const std::vector<Result>> sessions, const Overview& overview) {
   Standings standings;
   if (overview.series.size() < 2) return standings;
-  const std::vector<ResultGroup> groups = groups_of(results, overview);
+  const std::vector<ResultGroup> groups = groups_of(results, sessions, overview);
   std::map<MeasurementKey, std::size_t> rows;
   for (std::size_t i = 0; i < overview.rows.size(); ++i) rows.emplace(overview.rows[i].key, i);
   standings.ranks.resize(overview.rows.size());

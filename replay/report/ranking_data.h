@@ -22,7 +22,9 @@ struct Standings {
 };
 
 // Empty for fewer than two series. Indices are relative to the first result marked as reference.
-Standings standings_of(std::span<const ReportedResult> results, const Overview& overview);
+// `results`: one for each column; `sessions`: see sessions_by_column.
+Standings standings_of(std::span<const ReportedResult> results,
+                       std::span<const std::vector<Result>> sessions, const Overview& overview);
 
 // The series that is fastest in most measurements, and the one that leads an index; "" for fewer
 // than two series.

@@ -155,6 +155,12 @@ Json to_json(const ReportedResult& reported, const std::string& name, const Page
                {"baselines", result.baselines},
                {"measurements", Json::array()}};
   for (const VolumeDescription& volume : result.volumes) json["volumes"].push_back(to_json(volume));
+  json["control"] = Json::array();
+  for (const Result& control : result.control) {
+    for (const VolumeDescription& volume : control.volumes) {
+      json["control"].push_back(to_json(volume));
+    }
+  }
   for (const Measurement& measurement : result.measurements) {
     if (measurement.samples.empty()) continue;
     json["measurements"].push_back(to_json(result, measurement, detail));
@@ -244,6 +250,7 @@ Json overview_data(std::span<const ReportedResult> results, const Overview& over
 
 std::string report_data(std::span<const ReportedResult> files) {
   const std::vector<ReportedResult> results = pooled_by_drive(files);
+  const std::vector<std::vector<Result>> sessions = sessions_by_column(files);
   const std::vector<std::string> names = result_names(results);
   const PageDetail detail = detail_for(results);
   Json json = {{"results", Json::array()}, {"latency_bins", latency_bins()}};
@@ -252,7 +259,7 @@ std::string report_data(std::span<const ReportedResult> files) {
   }
   std::optional<ResultComparison> comparison;
   if (results.size() == 2) {
-    comparison = compare_results({&results[0].result, 1}, {&results[1].result, 1});
+    comparison = compare_results(sessions[0], sessions[1]);
     comparison->base_name = names[0];
     comparison->fresh_name = names[1];
     json["comparison"] = comparison_data(*comparison);
@@ -260,7 +267,7 @@ std::string report_data(std::span<const ReportedResult> files) {
   json["scores"] = scores(results);
   json["metrics"] = metrics_data();
   const Overview overview = overview_of(results);
-  const Standings standings = standings_of(results, overview);
+  const Standings standings = standings_of(results, sessions, overview);
   json.update(overview_data(results, overview, standings));
   json["findings"] =
       findings_of(results, comparison ? &*comparison : nullptr, verdict_of(overview, standings));

@@ -1,9 +1,9 @@
 #include "replay/results/result.h"
 
 #include <algorithm>
-#include <ctime>
 #include <array>
 #include <cstddef>
+#include <ctime>
 #include <utility>
 
 #include <fmt/format.h>

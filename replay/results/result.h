@@ -377,8 +377,8 @@ struct EscapedNames {
 struct Result {
   static constexpr int kSchemaVersion = 7;
 
-  std::string version;          // filereel's
-  std::string started;          // ISO 8601, UTC
+  std::string version;  // filereel's
+  std::string started;  // ISO 8601, UTC
   // A random name of the run. The results of the volumes that took turns in one run have the same.
   // "" before schema version 7.
   std::string session;

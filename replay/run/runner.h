@@ -40,12 +40,13 @@ struct RunRequest {
 // Fills `result` step by step, so that it holds all measurements in any case. `against` are the
 // results of the request's other volumes, one for each; if there are any, all results are labelled
 // with their volume unless they have a label. The request's control is one more volume, and fills
-// Result::control of all of them. Repetitions take turns, A B C C B A A B C …. While one volume is measured, nothing is done on the others. Divergence from a recorded trace is data
-// in the result (replay/results/failures.h). Returns true if the whole plan was run, false if the
-// stop was requested. Throws Error for everything that the user must fix; the volumes are cleaned
-// up by then. With clients, samples are those of all together, complete only at the first client,
-// and the failure of one is that of all. Call on the main thread: FUSE drivers end with the thread
-// that started them.
+// Result::control of all of them. Repetitions take turns, A B C C B A A B C …. While one volume is
+// measured, nothing is done on the others. Divergence from a recorded trace is data in the result
+// (replay/results/failures.h). Returns true if the whole plan was run, false if the stop was
+// requested. Throws Error for everything that the user must fix; the volumes are cleaned up by
+// then. With clients, samples are those of all together, complete only at the first client, and the
+// failure of one is that of all. Call on the main thread: FUSE drivers end with the thread that
+// started them.
 bool run_plan(const RunRequest& request, RunObserver& observer, Result& result,
               std::span<Result> against = {});
 

@@ -231,8 +231,8 @@ Stage open_stage(const RunRequest& request, RunObserver& observer,
   Needs needs;
   if (std::ranges::all_of(jobs, [](const auto& job) { return needs_no_volume(*job); })) {
     const NamedTargets& named = request.targets;
-    if (!named.far.empty() || !named.against.empty() || named.control || !request.file_systems.empty() ||
-        !request.plan.parts.empty()) {
+    if (!named.far.empty() || !named.against.empty() || named.control ||
+        !request.file_systems.empty() || !request.plan.parts.empty()) {
       throw Error(ErrorKind::usage,
                   "--fs, --far, --against, --control and --parts do not apply to the null engine: "
                   "it uses no volume");

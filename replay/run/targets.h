@@ -22,7 +22,7 @@ struct NamedTargets {
   std::vector<Target> against = {};  // measured in turns with near
   std::vector<Target> against_far = {};
   std::optional<Target> control = {};  // measured in turns with all of them
-  bool listed = false;  // near and against are a list: messages number them
+  bool listed = false;                 // near and against are a list: messages number them
 };
 
 // The targets of one result.

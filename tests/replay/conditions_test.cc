@@ -34,7 +34,7 @@ TEST_CASE("others' share is the user time without filereel and its drivers") {
 TEST_CASE("shares are not negative, and unknown for short times or without /proc/stat") {
   const ProcessorTimes before{.all = 1000, .user = 200, .stolen = 10, .own_user_s = 0};
   Conditions conditions;
-  add_processor_shares(before, {.all = 1010, .user = 210, .stolen = 10, .own_user_s = 0}, 0,
+  add_processor_shares(before, {.all = 1005, .user = 204, .stolen = 10, .own_user_s = 0}, 0,
                        conditions);
   CHECK_FALSE(conditions.other_cpu);
   add_processor_shares({}, before, 0, conditions);

@@ -28,8 +28,9 @@ std::string shown(std::span<const ReplayedVolume> volumes,
                   const PredictedProgram& program = kClone) {
   return format_prediction(
       program, volumes,
-      predict_times(volumes, program.unknown_accuracy.empty() ? std::optional(kReplayAccuracy)
-                                                              : std::nullopt),
+      predict_times(
+          volumes, program.unknown_accuracy.empty() ? std::optional(kReplayAccuracy) : std::nullopt,
+          0.1),
       not_bold);
 }
 

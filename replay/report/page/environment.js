@@ -54,7 +54,7 @@ function environmentOf(result) {
     ['Complete', result.complete ? 'yes' : 'no: the run ended early'],
     ['Processor', host.cpu && `${host.cpu}, ${counted(host.cores, 'core', 'cores')}`],
     ['Memory', host.memory ? size(host.memory) : ''], ['Kernel', host.kernel && `Linux ${host.kernel}${host.kernel_build ? `, ${host.kernel_build}` : ''}`],
-    ['Microcode', host.microcode], ['Governor', host.governor || 'unknown'], ['Clock source', host.clock_source],
+    ['Microcode', host.microcode], ['Governor', host.governor || 'unknown'], ['Clock source', host.clock_source], ['Kind of machine', host.machine],
     ['filereel', result.version], ['Overhead of filereel', overheadText(result.plan.jobs)],
     ['Plan', `${result.plan.name}, ${describePlan(result)}`],
   ];
@@ -62,7 +62,8 @@ function environmentOf(result) {
   drives.forEach((text, i) => rows.push([drives.length > 1 ? `Drive ${i + 1}` : 'Drive', text]));
   const shares = unique(result.volumes.filter((volume) => volume.network).map((volume) => shareText(volume.network)));
   shares.forEach((text, i) => rows.push([shares.length > 1 ? `Share ${i + 1}` : 'Share', text]));
-  for (const volume of result.volumes) {
+  const volumes = [...result.volumes, ...result.control.map((volume) => ({...volume, role: 'control'}))];
+  for (const volume of volumes) {
     rows.push([[volume.role, volume.part, volume.file_system].filter(Boolean).join(', '),
       [volume.target, volume.start === undefined ? '' : `offset ${size(volume.start)}`,
        ...(volume.states || []).map((one) => `${one.layer}: ${one.state}`), volume.target_kind, volume.driver === 'kernel' ? 'kernel driver' : `FUSE: ${volume.driver}`,

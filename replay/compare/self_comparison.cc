@@ -1,0 +1,136 @@
+#include "replay/compare/self_comparison.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "replay/compare/comparison_json.h"
+#include "replay/json.h"
+#include "replay/statistics/order.h"
+
+namespace filereel {
+namespace {
+
+constexpr std::size_t kLeastForHalves = 6;
+
+std::vector<std::pair<std::size_t, std::size_t>> chosen_pairs(std::size_t sessions) {
+  std::vector<std::pair<std::size_t, std::size_t>> all, chosen;
+  for (std::size_t i = 0; i < sessions; ++i) {
+    for (std::size_t j = i + 1; j < sessions; ++j) all.emplace_back(i, j);
+  }
+  const std::size_t count = std::min(all.size(), kMostSelfComparisons);
+  for (std::size_t k = 0; k < count; ++k) chosen.push_back(all[k * all.size() / count]);
+  return chosen;
+}
+
+bool is_change(Verdict verdict) {
+  return verdict == Verdict::slower || verdict == Verdict::faster;
+}
+
+// What the comparisons say of a measurement.
+struct SelfFigures {
+  std::map<std::size_t, double> medians = {};  // by session
+  std::vector<double> provable = {};           // infinite if none
+  std::size_t alarms = 0;
+};
+
+SelfMeasurement summary_of(const MeasurementKey& key, const SelfFigures& figures) {
+  SelfMeasurement one{.key = key, .false_alarms = figures.alarms};
+  std::vector<double> medians, logarithms;
+  for (const auto& [session, figure] : figures.medians) {
+    medians.push_back(figure);
+    logarithms.push_back(std::log(figure));
+  }
+  if (!medians.empty()) one.median_s = median(medians);
+  if (medians.size() > 1) one.spread = std::sqrt(variance(logarithms));
+  const double provable =
+      figures.provable.empty() ? std::numeric_limits<double>::infinity() : median(figures.provable);
+  if (std::isfinite(provable)) one.provable = provable;
+  return one;
+}
+
+std::string level_of(const ResultComparison& comparison) {
+  std::vector<Basis> bases;
+  for (const ComparedMeasurement& one : comparison.measurements) {
+    if (one.time.p) bases.push_back(one.time.basis);
+  }
+  return level_text(bases, comparison.machine);
+}
+
+void compare_halves(std::span<const Result> sessions, const CompareOptions& options,
+                    SelfComparison& self) {
+  if (sessions.size() < kLeastForHalves) return;
+  std::vector<Result> odd, even;
+  for (std::size_t i = 0; i < sessions.size(); ++i) {
+    (i % 2 == 0 ? odd : even).push_back(sessions[i]);
+  }
+  const ResultComparison comparison = compare_results(odd, even, options);
+  self.halves = even.size();
+  self.level_of_halves = level_of(comparison);
+  for (const ComparedMeasurement& one : comparison.measurements) {
+    const auto found = std::ranges::find(self.measurements, one.key, &SelfMeasurement::key);
+    if (found != self.measurements.end()) found->provable_of_halves = one.time.provable;
+  }
+}
+
+}  // namespace
+
+SelfComparison compare_with_itself(std::span<const Result> sessions,
+                                   const CompareOptions& options) {
+  SelfComparison self{.sessions = sessions.size()};
+  std::vector<MeasurementKey> order;
+  std::map<MeasurementKey, SelfFigures> figures;
+  for (const auto& [first, second] : chosen_pairs(sessions.size())) {
+    const ResultComparison comparison =
+        compare_results(sessions.subspan(first, 1), sessions.subspan(second, 1), options);
+    ++self.comparisons;
+    bool alarm = false;
+    for (const ComparedMeasurement& one : comparison.measurements) {
+      if (!one.time.p) continue;
+      const auto [place, is_new] = figures.try_emplace(one.key);
+      if (is_new) order.push_back(one.key);
+      SelfFigures& of = place->second;
+      of.medians[first] = one.base.median;
+      of.medians[second] = one.fresh.median;
+      of.provable.push_back(one.time.provable.value_or(std::numeric_limits<double>::infinity()));
+      of.alarms += is_change(one.verdict) ? 1 : 0;
+      alarm = alarm || is_change(one.verdict);
+    }
+    self.alarms += alarm ? 1 : 0;
+    if (self.level.empty()) self.level = level_of(comparison);
+  }
+  for (const MeasurementKey& key : order) {
+    self.measurements.push_back(summary_of(key, figures[key]));
+  }
+  compare_halves(sessions, options, self);
+  return self;
+}
+
+std::string self_comparison_to_json(const SelfComparison& self) {
+  Json measurements = Json::array();
+  for (const SelfMeasurement& one : self.measurements) {
+    Json& json = measurements.emplace_back(key_to_json(one.key));
+    json["median_s"] = one.median_s;
+    json["spread"] = one.spread;
+    json["false_alarms"] = one.false_alarms;
+    if (one.provable) json["provable"] = *one.provable;
+    if (one.provable_of_halves) json["provable_of_halves"] = *one.provable_of_halves;
+  }
+  Json json = {{"schema_version", kComparisonSchemaVersion},
+               {"filereel", {{"version", FILEREEL_VERSION}}},
+               {"sessions", self.sessions},
+               {"comparisons", self.comparisons},
+               {"false_alarms", self.alarms},
+               {"level", self.level}};
+  if (self.halves > 0) {
+    json["halves"] = {{"sessions", self.halves}, {"level", self.level_of_halves}};
+  }
+  json["measurements"] = std::move(measurements);
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace filereel

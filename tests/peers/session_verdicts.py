@@ -1,0 +1,394 @@
+#!/usr/bin/env python3
+"""How often `filereel compare` cries wolf between sessions of the same volume, and what it finds.
+
+    session_verdicts.py collect FOLDER [--kinds memory,disk,mixed,drives] [--minutes 100] [--every 60]
+                        [--runs 8] [--disk DIRECTORY] [--compiler]
+    session_verdicts.py evaluate FOLDER… [--comparisons 300]
+
+collect measures sessions of FC-Test (programs, ext4) in turns with a control volume, until the time is
+over. The kinds of volume and control:
+
+    memory   an image in memory, an image in memory
+    disk     an image on a disk, an image on the same disk
+    mixed    an image on a disk, an image in memory
+    drives   a model drive (tests/model_drive), another model drive
+
+With --compiler a C++ compiler runs all the time, in as many processes as there are CPUs.
+
+evaluate compares sessions of a series with each other. All are of the same volume, so each verdict other
+than "same" and "cannot tell" is false (A/A). Then one operation of the new side, another one in each
+comparison, is made slower by a factor, and "slower" is right for it (A/B). Sessions are compared
+
+    control    with the control, one session on each side
+    nothing    without it
+    three      without it, three sessions on each side, ten minutes or more apart
+    history    without it, one session on each side; eight others, ten minutes apart, are the history
+    in turns   the volume with the control, as `run --against` does, with both roles; not of mixed
+
+and by the time between them: at most 15 minutes, or at least an hour. The bound is that of the share of
+false alarms, one-sided, 95 % (Clopper and Pearson); comparisons of one series have sessions in common, so
+it is a lower limit. "ranks" are verdicts without pairs, by the test of Mann and Whitney and Holm's
+correction alone.
+
+Needs root.
+"""
+import collections
+import concurrent.futures
+import contextlib
+import datetime
+import glob
+import json
+import math
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+import time
+
+from peers import MEMORY, argument_parser, machine
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "model_drive"))
+
+MINUTES = 60
+NEAR, FAR = 15 * MINUTES, 60 * MINUTES  # seconds between sessions
+STATE = 10 * MINUTES  # from the start of a session to that of the next independent one
+FACTORS = [1.05, 1.1, 1.2, 1.3, 1.5, 2]
+# So slow that the processor hardly matters.
+MODEL = """
+size: 1GiB
+slots: 4
+seed: {seed}
+read: {{latency: {{median: 2ms, sigma: 0.05}}, rate: 200MB/s}}
+write: {{latency: {{median: 2ms, sigma: 0.05}}, rate: 200MB/s}}
+flush: {{latency: 10ms}}
+"""
+BUSY = r"""
+#include <algorithm>
+#include <map>
+#include <regex>
+#include <string>
+int main(int count, char** texts) {
+  std::map<std::string, std::regex> all;
+  for (int i = 0; i < count; ++i) all[texts[i]] = std::regex(texts[i]);
+  return static_cast<int>(all.size());
+}
+"""
+
+
+@contextlib.contextmanager
+def compiler(folder):
+    """Compiles a program over and over, on all CPUs."""
+    source = os.path.join(folder, "busy.cc")
+    with open(source, "w") as file:
+        file.write(BUSY)
+    loop = f"while :; do c++ -O2 -c -o /dev/null {source}; done"
+    started = [subprocess.Popen(["bash", "-c", loop], start_new_session=True)
+               for _ in range(os.cpu_count())]
+    try:
+        yield
+    finally:
+        for one in started:
+            os.killpg(one.pid, 15)
+            one.wait()
+
+
+def options(kind, disk, drives):
+    """Those for volume and control."""
+    def image(folder, name):
+        return f"image:{folder}/filereel-{name}.img,size=1500M"
+    scale = ["--scale", "0.05"]
+    if kind == "drives":
+        near, control = [drive.device for drive in drives]
+        scale = ["--destroy", near, "--destroy", control, "--scale", "0.005"]
+    else:
+        near = image(MEMORY if kind == "memory" else disk, "volume")
+        control = image(disk if kind == "disk" else MEMORY, "control")
+    return ["--near", near, "--control", control, *scale]
+
+
+def collect(args, folder):
+    kinds = args.kinds.split(",")
+    os.makedirs(folder, exist_ok=True)
+    end = time.monotonic() + args.minutes * MINUTES
+    number = 0
+    with contextlib.ExitStack() as stack:
+        work = stack.enter_context(tempfile.TemporaryDirectory(dir=args.disk))
+        drives = []
+        if "drives" in kinds:
+            from drive import ModelDrive
+            drives = [stack.enter_context(ModelDrive(MODEL.format(seed=seed))) for seed in (1, 2)]
+        if args.compiler:
+            stack.enter_context(compiler(work))
+        while time.monotonic() < end:
+            begin = time.monotonic()
+            number += 1
+            for kind in kinds:
+                path = os.path.join(folder, f"{kind}-{number:04}.json")
+                subprocess.run([args.filereel, "-q", "run", *args.job.split(), *options(kind, work, drives),
+                                "--fs", args.fs, "--runs", str(args.runs),
+                                "--json", path], stdout=subprocess.DEVNULL, check=True)
+            time.sleep(max(0, args.every - (time.monotonic() - begin)))
+    for name in ("volume", "control"):
+        pathlib.Path(f"{MEMORY}/filereel-{name}.img").unlink(missing_ok=True)
+
+
+def begun(result):
+    return datetime.datetime.fromisoformat(result["started"].rstrip("Z")).timestamp()
+
+
+def slim(result):
+    """Without what compare does not read."""
+    for one in result["measurements"] + result["control"]["measurements"]:
+        for sample in one["samples"]:
+            for name in ("slowest", "course"):
+                sample.pop(name, None)
+    return result
+
+
+def load(folder):
+    """The sessions by kind, in order."""
+    kinds = collections.defaultdict(list)
+    for path in sorted(glob.glob(os.path.join(folder, "*-[0-9]*.json"))):
+        with open(path) as file:
+            result = json.load(file)
+        if result["complete"]:
+            kinds[os.path.basename(path).rsplit("-", 1)[0]].append(slim(result))
+    return kinds
+
+
+def without_control(result):
+    return {name: value for name, value in result.items() if name != "control"}
+
+
+def control_of(result):
+    """The control as a result of its own, of the same session."""
+    return {**without_control(result), **result["control"]}
+
+
+def name_of(measurement):
+    return " ".join([*(measurement[part] for part in ("workload", "set", "operation", "file_system")),
+                     *measurement["parameters"].values()])
+
+
+def slowed(result, operation, factor):
+    def changed(sample):
+        return {**sample, **{name: sample[name] * factor for name in ("elapsed_s", "durable_s")}}
+    return {**result, "measurements": [
+        {**one, "samples": [changed(sample) for sample in one["samples"]]}
+        if name_of(one) == operation else one for one in result["measurements"]]}
+
+
+class Comparer:
+    """Compares results in memory; keeps their files in a folder."""
+
+    def __init__(self, filereel, folder):
+        self.filereel, self.folder, self.files = filereel, folder, {}
+
+    def write(self, result):
+        """Each object once; the path."""
+        if id(result) not in self.files:
+            path = os.path.join(self.folder, f"{len(self.files)}.json")
+            with open(path, "w") as file:
+                json.dump(result, file)
+            self.files[id(result)] = (path, result)  # keeps it, and so its id
+        return self.files[id(result)][0]
+
+    def measurements(self, base, new, history=()):
+        """Of paths."""
+        options = []
+        for side, paths in (("--base", base), ("--new", new)):
+            for path in paths:
+                options += [side, path]
+        with tempfile.TemporaryDirectory(dir=self.folder) as folder:
+            if history:
+                subprocess.run([self.filereel, "-q", "history", folder, "add",
+                                *history], stdout=subprocess.DEVNULL, check=True)
+                options += ["--history", folder]
+            done = subprocess.run([self.filereel, "compare", *options, "--json", "-"],
+                                  stdout=subprocess.PIPE, check=False)
+        if done.returncode not in (0, 4):
+            sys.exit(f"filereel compare: exit code {done.returncode}")
+        return json.loads(done.stdout)["measurements"]
+
+
+def bound(false, count):
+    """The one-sided 95 % limit of a share."""
+    def at_most(share):
+        return sum(math.comb(count, k) * share ** k * (1 - share) ** (count - k)
+                   for k in range(false + 1))
+    low, high = 0.0, 1.0
+    for _ in range(50):
+        middle = (low + high) / 2
+        low, high = (middle, high) if at_most(middle) > 0.05 else (low, middle)
+    return high
+
+
+def mann_whitney(one, other):
+    """p, two-sided, exact; ties count half, as if there were none."""
+    m, n = len(one), len(other)
+    counts = [1] + [0] * (m * n)  # of U: the coefficients of a Gaussian binomial
+    for k in range(1, m + 1):
+        for u in range(m * n, n + k - 1, -1):
+            counts[u] -= counts[u - n - k]
+        for u in range(k, m * n + 1):
+            counts[u] += counts[u - k]
+    u = round(sum((a > b) + (a == b) / 2 for a in one for b in other))
+    return min(1, 2 * sum(counts[:min(u, m * n - u) + 1]) / math.comb(m + n, m))
+
+
+def by_ranks(base, new):
+    """The verdicts by operation as compare gave them before it knew pairs."""
+    times = [{name_of(one): [sample["durable_s"] for sample in one["samples"]]
+              for one in result["measurements"]} for result in (base, new)]
+    tests = sorted((mann_whitney(times[0][name], times[1][name]), name) for name in times[0])
+    verdicts, largest = {}, 0
+    for place, (p, name) in enumerate(tests):
+        largest = max(largest, p * (len(tests) - place))
+        slower = sorted(times[1][name])[len(times[1][name]) // 2] > sorted(
+            times[0][name])[len(times[0][name]) // 2]
+        verdicts[name] = "cannot tell" if largest > 0.02 else "slower" if slower else "faster"
+    return verdicts
+
+
+class Tally:
+    def __init__(self):
+        self.count = self.false = self.found = self.ranks_false = self.ranks_found = 0
+        self.provable, self.bases = [], collections.Counter()
+
+    def add(self, measurements, operation, ranks):
+        self.count += 1
+        changed = {name_of(one): one["verdict"] for one in measurements
+                   if one["verdict"] in ("slower", "faster")}
+        self.found += changed.pop(operation, "") == "slower"
+        self.false += bool(changed)
+        self.provable += [one.get("provable", math.inf) for one in measurements]
+        self.bases.update(one["basis"] for one in measurements)
+        changed = {name: verdict for name, verdict in ranks.items() if verdict != "cannot tell"}
+        self.ranks_found += changed.pop(operation, "") == "slower"
+        self.ranks_false += bool(changed)
+
+    def line(self, name, factor, with_ranks):
+        if not self.count:
+            return f"{name:44} no pairs"
+        share = 100 / self.count
+        provable = sorted(self.provable)[len(self.provable) // 2]
+        text = f"{name:44} {self.count:5} false {self.false:3} ({self.false * share:4.1f} %, at most " \
+               f"{100 * bound(self.false, self.count):4.1f} %)"
+        if factor:
+            text += f" found {self.found:4} ({self.found * share:5.1f} %)"
+        if with_ranks:
+            text += f" ranks: false {self.ranks_false}, found {self.ranks_found}"
+        return text + f" provable {100 * provable:.0f} % by {'/'.join(self.bases)}"
+
+
+class Series:
+    """The sessions of a kind, and what to compare: lists of (base, new, history)."""
+
+    def __init__(self, sessions, chance):
+        self.sessions, self.chance = sessions, chance
+        self.plain = [without_control(one) for one in sessions]
+        self.controls = [control_of(one) for one in sessions]
+        self.times = [begun(one) for one in sessions]
+
+    def pairs(self, least, most, count):
+        all_pairs = [(i, j) for i in range(len(self.times)) for j in range(i)
+                     if least <= self.times[i] - self.times[j] <= most]
+        self.chance.shuffle(all_pairs)
+        return [pair if self.chance.random() < 0.5 else pair[::-1] for pair in all_pairs[:count]]
+
+    def apart(self, count, without=()):
+        """As many random sessions that do not share a state, in order; None if there are not."""
+        for _ in range(100):
+            at, chosen = self.times[0] + self.chance.random() * STATE, []
+            for i, begin in enumerate(self.times):
+                if begin >= at and i not in without and len(chosen) < count:
+                    chosen.append(i)
+                    at = begin + STATE * (1 + self.chance.random() / 2)
+            if len(chosen) == count:
+                return chosen
+        return None
+
+    def deals(self, how, least, most, count):
+        if how == "in turns":
+            for i in range(len(self.sessions)):
+                sides = [self.plain[i]], [self.controls[i]]
+                yield (*sides, ())
+                yield (*sides[::-1], ())
+        elif how == "three":
+            for _ in range(count):
+                chosen = self.apart(6)
+                if chosen:
+                    yield [self.plain[i] for i in chosen[:3]], [self.plain[i] for i in chosen[3:]], ()
+        else:
+            of = self.sessions if how == "control" else self.plain
+            for i, j in self.pairs(least, most, count):
+                others = self.apart(8, (i, j)) if how == "history" else ()
+                if others is not None:
+                    yield [of[i]], [of[j]], [self.plain[k] for k in others]
+
+
+def evaluate_one(comparer, pool, name, series, how, distance, factors, count):
+    for factor in [None, *factors]:
+        tally = Tally()
+        deals = list(series.deals(how, *distance, count))
+        operations = [name_of(one) for one in series.plain[0]["measurements"]]
+        jobs = []
+        for number, (base, new, history) in enumerate(deals):
+            operation = operations[number % len(operations)] if factor else None
+            if factor:
+                new = [slowed(one, operation, factor) for one in new]
+            ranks = by_ranks(base[0], new[0]) if how == "in turns" else {}
+            paths = [list(map(comparer.write, side)) for side in (base, new, history)]
+            jobs.append((pool.submit(comparer.measurements, *paths), operation, ranks))
+        for job, operation, ranks in jobs:
+            tally.add(job.result(), operation, ranks)
+        label = f"{name}, {how}" + (f", x{factor}" if factor else "")
+        print(tally.line(label, factor, how == "in turns"), flush=True)
+
+
+def evaluate(args, folder):
+    chance = random.Random(20261127)
+    anywhen = (0, math.inf)
+    print(machine())
+    with tempfile.TemporaryDirectory(dir=MEMORY) as work, \
+            concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for kind, sessions in load(folder).items():
+            comparer = Comparer(args.filereel, work)
+            series = Series(sessions, chance)
+            print(f"\n{folder} {kind}: {len(sessions)} sessions in "
+                  f"{(series.times[-1] - series.times[0]) / MINUTES:.0f} minutes")
+            for how, distance, name in (
+                    ("nothing", (1, NEAR), "minutes"), ("nothing", (FAR, math.inf), "an hour"),
+                    ("control", (1, NEAR), "minutes"), ("control", (FAR, math.inf), "an hour"),
+                    ("three", anywhen, "apart"), ("history", anywhen, "apart"),
+                    ("in turns", anywhen, "same session")):
+                if how == "in turns" and kind == "mixed":
+                    continue
+                factors = FACTORS if name != "an hour" and not args.quick else []
+                evaluate_one(comparer, pool, name, series, how, distance, factors, args.comparisons)
+
+
+def main():
+    parser = argument_parser(__doc__)
+    parser.add_argument("what", choices=["collect", "evaluate"])
+    parser.add_argument("folders", nargs="+")
+    parser.add_argument("--kinds", default="memory,disk,mixed,drives")
+    parser.add_argument("--job", default="programs", help="plans, workloads and reels, separated by blanks (programs)")
+    parser.add_argument("--fs", default="ext4")
+    parser.add_argument("--minutes", type=float, default=100)
+    parser.add_argument("--every", type=float, default=60)
+    parser.add_argument("--runs", type=int, default=8)
+    parser.add_argument("--disk", default=tempfile.gettempdir())
+    parser.add_argument("--compiler", action="store_true")
+    parser.add_argument("--comparisons", type=int, default=300)
+    parser.add_argument("--quick", action="store_true", help="A/A alone")
+    args = parser.parse_args()
+    for folder in args.folders:
+        (collect if args.what == "collect" else evaluate)(args, folder)
+
+
+if __name__ == "__main__":
+    main()

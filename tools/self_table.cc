@@ -1,0 +1,52 @@
+#include "tools/self_table.h"
+
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "filesets/system/printable.h"
+#include "tools/compare_table.h"
+#include "tools/table.h"
+
+namespace filereel {
+namespace {
+
+std::string share(const std::optional<double>& value) {
+  return value ? fmt::format("{:.2g} %", *value * 100) : "none";
+}
+
+}  // namespace
+
+std::string format_self_comparison(const SelfComparison& self, const Session& session,
+                                   int descriptor) {
+  const std::string several = fmt::format("{} and {}", self.halves, self.halves);
+  Rows rows = {{"measurement", "median", "spread", "false", "provable"}};
+  if (self.halves > 0) rows[0].emplace_back(several);
+  for (const SelfMeasurement& one : self.measurements) {
+    Row row = {printable(key_text(one.key)), time_text(one.median_s),
+               fmt::format("{:.1f} %", one.spread * 100), fmt::format("{}", one.false_alarms),
+               share(one.provable)};
+    if (self.halves > 0) row.emplace_back(share(one.provable_of_halves));
+    rows.push_back(std::move(row));
+  }
+  std::string text = format_columns(std::move(rows), [&](std::size_t row, const std::string& line) {
+    return row == 0 ? session.bold(line, descriptor) : line;
+  });
+  text += "\n";
+  text += wrapped(
+      "spread: of the sessions' medians, standard deviation; provable: the smallest "
+      "change that a comparison of one session with another would have shown" +
+          std::string(self.halves > 0 ? "; then the same of several sessions on each "
+                                        "side"
+                                      : ""),
+      0);
+  text += session.bold(fmt::format("False alarms: in {} of {}", self.alarms,
+                                   counted(self.comparisons, "comparison", "comparisons")),
+                       descriptor) +
+          fmt::format(" of {}\n", counted(self.sessions, "session", "sessions"));
+  text += wrapped("one session with one: " + self.level, 2);
+  if (self.halves > 0) text += wrapped(several + " sessions: " + self.level_of_halves, 2);
+  return text;
+}
+
+}  // namespace filereel
