@@ -30,6 +30,7 @@ USES = {
     "--near": "--near {folder:near}",
     "--far": "--near {folder:near} --far {folder:far}",
     "--against": "--near {folder:near} --against {folder:against}",
+    "--control": "--near {folder:near} --control {folder:control}",
     "--against-far": "--near {folder:near} --far {folder:far} --against {folder:against}"
                      " --against-far {folder:other}",
     "--fs": "--near {image:disk} --fs ext4",

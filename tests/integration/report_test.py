@@ -647,7 +647,7 @@ class KeptResults(ReportTest):
         return paths
 
     def test_results_of_one_drive_are_one_column_and_the_best_comes_first(self):
-        drives = {"Acme": 1.5, "Bolt": 1, "Cirrus": 2, "Delta": 3}
+        drives = {"Acme": 10, "Bolt": 1, "Cirrus": 100, "Delta": 1000}
         paths = [path for name, factor in drives.items() for path in self.several(name, factor, 8)]
         self.open(self.report(*paths))
         self.assertEqual(self.all("h1")[0].text, "4 drives compared")

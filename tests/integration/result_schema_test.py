@@ -94,7 +94,7 @@ class Written(Base, IntegrationTest):
 
     def assert_result(self, name="r.json"):
         result = self.result(name)
-        self.assertEqual(result["schema_version"], 6)
+        self.assertEqual(result["schema_version"], 7)
         self.assert_valid(result)
         return result
 

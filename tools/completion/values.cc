@@ -92,7 +92,7 @@ constexpr ValueRule kRules[] = {
     {"REEL REELS", "REEL", files, {}, reels},
     {"--format", "FORMAT", words, "auto", import_formats, "import"},
     {"--format", "FORMAT", words, {}, export_formats, "export"},
-    {"--against --against-far --far --near VOLUME VOLUMES", "VOLUME", volumes,
+    {"--against --against-far --control --far --near VOLUME VOLUMES", "VOLUME", volumes,
      "image:", block_devices},
     {"--against-json --csv --google-benchmark --html --json --junit --live-json --markdown"
      " --output --base --new FILE RESULT RESULTS",
