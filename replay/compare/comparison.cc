@@ -176,7 +176,7 @@ ControlUse control_of(std::span<const MatchedSides> matched, bool across) {
 std::string basis_text(Basis basis, const std::string& machine) {
   switch (basis) {
     case Basis::in_turns:
-      return "of volumes in turns, by pairs of runs";
+      return "in turns, by pairs";
     case Basis::control:
       return "between sessions, with a control volume";
     case Basis::sessions:

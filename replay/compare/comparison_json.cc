@@ -1,9 +1,13 @@
 #include "replay/compare/comparison_json.h"
 
 #include <array>
+#include <cstdlib>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "replay/compare/ranking_json.h"
 #include "replay/json.h"
@@ -11,13 +15,18 @@
 namespace filereel {
 namespace {
 
+// Six digits. More would differ between C libraries.
+double brief(double value) {
+  return std::strtod(fmt::format("{:.6g}", value).c_str(), nullptr);
+}
+
 void put(Json& json, const AspectResult& answer) {
-  if (answer.p) json["ratio"] = answer.ratio;
+  if (answer.p) json["ratio"] = brief(answer.ratio);
   put_interval(json, "ratio_interval_95", answer.ratio_interval);
-  if (answer.p) json["p"] = *answer.p;
-  if (answer.p_holm) json["p_holm"] = *answer.p_holm;
+  if (answer.p) json["p"] = brief(*answer.p);
+  if (answer.p_holm) json["p_holm"] = brief(*answer.p_holm);
   if (answer.p) json["basis"] = basis_name(answer.basis);
-  if (answer.provable) json["provable"] = *answer.provable;
+  if (answer.provable) json["provable"] = brief(*answer.provable);
   if (answer.indicated) json["indicated"] = verdict_name(*answer.indicated);
 }
 
@@ -82,7 +91,7 @@ Json keys_to_json(std::span<const MeasurementKey> keys) {
 }
 
 void put_interval(Json& json, const char* key, const std::optional<Interval>& interval) {
-  if (interval) json[key] = {{"low", interval->low}, {"high", interval->high}};
+  if (interval) json[key] = {{"low", brief(interval->low)}, {"high", brief(interval->high)}};
 }
 
 Json side_to_json(const ComparedSide& side) {

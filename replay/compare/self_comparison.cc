@@ -64,12 +64,10 @@ std::string level_of(const ResultComparison& comparison) {
 void compare_halves(std::span<const Result> sessions, const CompareOptions& options,
                     SelfComparison& self) {
   if (sessions.size() < kLeastForHalves) return;
-  std::vector<Result> odd, even;
-  for (std::size_t i = 0; i < sessions.size(); ++i) {
-    (i % 2 == 0 ? odd : even).push_back(sessions[i]);
-  }
-  const ResultComparison comparison = compare_results(odd, even, options);
-  self.halves = even.size();
+  const std::size_t half = sessions.size() / 2;
+  const ResultComparison comparison =
+      compare_results(sessions.first(half), sessions.last(half), options);
+  self.halves = half;
   self.level_of_halves = level_of(comparison);
   for (const ComparedMeasurement& one : comparison.measurements) {
     const auto found = std::ranges::find(self.measurements, one.key, &SelfMeasurement::key);

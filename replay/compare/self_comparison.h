@@ -32,8 +32,8 @@ struct SelfComparison {
   std::size_t sessions = 0, comparisons = 0;  // of one session with one
   std::size_t alarms = 0;                     // comparisons with any false alarm
   std::string level = {};                     // of these comparisons, see level_text
-  // The number of sessions on each side of one more comparison, of every second session with the
-  // others; 0 with fewer than six.
+  // The number of sessions on each side of one more comparison, of the first half of them with the
+  // last; 0 with fewer than six.
   std::size_t halves = 0;
   std::string level_of_halves = {};
   std::vector<SelfMeasurement> measurements = {};

@@ -177,21 +177,73 @@ double joint_freedom(double one, double freedom, double other, double other_free
   return parts > 0 ? std::pow(one * one + other * other, 2) / parts : other_freedom;
 }
 
-SessionEvidence evidence_in_turns(Aspect aspect, const SideFigures& base, const SideFigures& fresh,
-                                  std::span<const TurnPair> pairs) {
-  std::vector<double> before, after, differences;
+// Figures of both sides in the same turns, on the scale of logarithms.
+struct PairedFigures {
+  std::vector<double> base, fresh;
+};
+
+PairedFigures paired_runs(const SideFigures& base, const SideFigures& fresh,
+                          std::span<const TurnPair> pairs) {
+  PairedFigures figures;
   for (const auto& [one, other] : pairs) {
-    before.push_back(base.values[one]);
-    after.push_back(fresh.values[other]);
-    differences.push_back(std::log(after.back() / before.back()));
+    figures.base.push_back(std::log(base.values[one]));
+    figures.fresh.push_back(std::log(fresh.values[other]));
   }
-  SessionEvidence evidence{.basis = Basis::in_turns, .ratio = std::exp(mean(differences))};
-  evidence.p_runs = mann_whitney(before, after).p;
-  if (pairs.size() < kLeastRuns) return evidence;
-  const auto count = static_cast<double>(pairs.size());
+  return figures;
+}
+
+// A result of a comparison, with its runs by position.
+struct ComparedSession {
+  double begun_s = 0;
+  bool fresh = false;
+  std::vector<std::size_t> runs;
+};
+
+void add_sessions(const PooledMeasurement& side, bool fresh, std::vector<ComparedSession>& all) {
+  std::map<const Result*, std::size_t> places;
+  for (std::size_t i = 0; i < side.samples.size(); ++i) {
+    const SampleSource& origin = side.origins[i];
+    const auto [place, is_new] = places.try_emplace(origin.result, all.size());
+    if (is_new) all.push_back({.begun_s = origin.begun_s, .fresh = fresh, .runs = {}});
+    all[place->second].runs.push_back(i);
+  }
+}
+
+// The medians of sessions that took turns: in order of time, each two neighbours are one of either
+// side. Empty if they did not, or are fewer than kLeastRuns of each.
+PairedFigures paired_sessions(const PooledMeasurement& base, std::span<const double> before,
+                              const PooledMeasurement& fresh, std::span<const double> after) {
+  std::vector<ComparedSession> all;
+  add_sessions(base, false, all);
+  add_sessions(fresh, true, all);
+  std::ranges::stable_sort(all, {}, &ComparedSession::begun_s);
+  PairedFigures figures;
+  if (all.size() % 2 != 0 || all.size() < 2 * kLeastRuns) return figures;
+  for (std::size_t i = 0; i < all.size(); i += 2) {
+    const bool known = all[i].begun_s > 0 && (i == 0 || all[i].begun_s > all[i - 1].begun_s);
+    if (all[i].fresh == all[i + 1].fresh || !known) return {};
+    for (const ComparedSession& one : {all[i], all[i + 1]}) {
+      std::vector<double> values;
+      for (const std::size_t run : one.runs) values.push_back((one.fresh ? after : before)[run]);
+      (one.fresh ? figures.fresh : figures.base).push_back(median(values));
+    }
+  }
+  return figures;
+}
+
+SessionEvidence evidence_in_turns(Aspect aspect, const PairedFigures& figures) {
+  std::vector<double> differences;
+  for (std::size_t i = 0; i < figures.base.size(); ++i) {
+    differences.push_back(figures.fresh[i] - figures.base[i]);
+  }
+  SessionEvidence evidence{.basis = Basis::in_turns,
+                           .ratio = std::exp(mean(differences)),
+                           .p_runs = mann_whitney(figures.base, figures.fresh).p};
+  if (differences.size() < kLeastRuns) return evidence;
+  const auto count = static_cast<double>(differences.size());
   evidence.freedom = count - 1;
   evidence.error = std::sqrt(variance(differences) / count);
-  conclude(aspect, pairs.size(), evidence);
+  conclude(aspect, differences.size(), evidence);
   return evidence;
 }
 
@@ -201,6 +253,29 @@ double control_change(const SideFigures& base, const SideFigures& fresh) {
   const double error = error_of_runs(ratio, logarithms(base.control), logarithms(fresh.control));
   const double change = std::log(ratio.estimate);
   return std::sqrt(std::max(0.0, change * change - error * error));
+}
+
+// The error of a difference of two sides whose sessions have a known spread. `shares`: the sum of
+// the inverse numbers of states.
+void add_known_error(const StateSpread& spread, double shares, double of_runs,
+                     SessionEvidence& evidence) {
+  // The figures of states contain the noise of their runs.
+  evidence.error = std::max(of_runs, std::sqrt(spread.variance_of_state() * shares));
+  evidence.of_sessions =
+      std::sqrt(std::max(0.0, evidence.error * evidence.error - of_runs * of_runs));
+  evidence.freedom = spread.freedom;
+}
+
+// What the control does not correct.
+double control_error(const SideFigures& base, const SideFigures& fresh, double shares) {
+  return std::hypot(kControlShare * control_change(base, fresh),
+                    kControlBusy * busier_share(*base.of, *fresh.of) * std::sqrt(shares));
+}
+
+double assumed_error(Aspect aspect, const SideFigures& base, const SideFigures& fresh,
+                     double shares) {
+  const double busy = busier_share(*base.of, *fresh.of);
+  return assumed_spread(machine_of(*fresh.of), aspect, busy) * std::sqrt(shares);
 }
 
 // The volumes of the controls of a side, without their measurements.
@@ -323,41 +398,38 @@ std::optional<double> SessionEvidence::provable(double level) const {
 SessionEvidence evidence_for(Aspect aspect, const SideFigures& base, const SideFigures& fresh,
                              std::span<const SideFigures> earlier) {
   const std::vector<TurnPair> pairs = pairs_in_turns(*base.of, *fresh.of);
-  if (!pairs.empty()) return evidence_in_turns(aspect, base, fresh, pairs);
+  if (!pairs.empty()) return evidence_in_turns(aspect, paired_runs(base, fresh, pairs));
   const bool controlled = !base.control.empty() && !fresh.control.empty();
   const std::vector<double> before = corrected(base, controlled),
                             after = corrected(fresh, controlled);
+  const PairedFigures sessions = paired_sessions(*base.of, before, *fresh.of, after);
+  if (!sessions.base.empty()) return evidence_in_turns(aspect, sessions);
   const std::vector<double> states_before = figures_by_state(*base.of, before),
                             states_after = figures_by_state(*fresh.of, after);
-  StateSpread spread;
-  spread.add(states_before);
-  spread.add(states_after);
-  const bool own = spread.freedom >= kLeastFreedom;
-  for (const SideFigures& group : earlier) {
-    if (own || (controlled && group.control.empty())) continue;
-    spread.add(figures_by_state(*group.of, corrected(group, controlled)));
-  }
-  const std::vector<double> plain_before = exponentials(before), plain_after = exponentials(after);
-  const Ratio ratio = ratio_of(plain_before, plain_after);
-  SessionEvidence evidence{.ratio = ratio.estimate, .p_runs = mann_whitney(before, after).p};
+  const Ratio ratio = ratio_of(exponentials(before), exponentials(after));
   const double of_runs = error_of_runs(ratio, before, after);
   const double shares =
       1 / static_cast<double>(states_before.size()) + 1 / static_cast<double>(states_after.size());
+  SessionEvidence evidence{.ratio = ratio.estimate, .p_runs = mann_whitney(before, after).p};
+  StateSpread spread;
+  spread.add(states_before);
+  spread.add(states_after);
   if (spread.freedom >= kLeastFreedom) {
-    evidence.basis = own ? Basis::sessions : Basis::history;
-    if (own) evidence.ratio = std::exp(mean(states_after) - mean(states_before));
-    // The figures of states contain the noise of their runs.
-    evidence.error = std::max(of_runs, std::sqrt(spread.variance_of_state() * shares));
-    evidence.of_sessions =
-        std::sqrt(std::max(0.0, evidence.error * evidence.error - of_runs * of_runs));
-    evidence.freedom = spread.freedom;
+    evidence.basis = Basis::sessions;
+    evidence.ratio = std::exp(mean(states_after) - mean(states_before));
+  } else {
+    for (const SideFigures& group : earlier) {
+      if (controlled && group.control.empty()) continue;
+      spread.add(figures_by_state(*group.of, corrected(group, controlled)));
+    }
+    evidence.basis = Basis::history;
+  }
+  if (spread.freedom >= kLeastFreedom) {
+    add_known_error(spread, shares, of_runs, evidence);
   } else {
     evidence.basis = controlled ? Basis::control : Basis::assumption;
-    const double busy = busier_share(*base.of, *fresh.of);
-    evidence.of_sessions =
-        controlled ? std::hypot(kControlShare * control_change(base, fresh),
-                                kControlBusy * busy * std::sqrt(shares))
-                   : assumed_spread(machine_of(*fresh.of), aspect, busy) * std::sqrt(shares);
+    evidence.of_sessions = controlled ? control_error(base, fresh, shares)
+                                      : assumed_error(aspect, base, fresh, shares);
     evidence.error = std::hypot(of_runs, evidence.of_sessions);
     evidence.freedom = joint_freedom(of_runs, static_cast<double>(before.size() + after.size() - 2),
                                      evidence.of_sessions, kAssumedFreedom);

@@ -10,7 +10,8 @@
 // runs and a part of the sessions. The latter is known from the best of these (Basis):
 //
 // - in_turns: both sides were measured in turns in the same sessions. The ratio of the two runs of
-//   each turn is free of the session's state, so runs are compared in pairs (paired t test).
+//   each turn is free of the session's state, so runs are compared in pairs (paired t test). The
+//   same holds for sessions in turns, A B B A …, of which each pair of neighbours is a turn.
 // - control: another volume was measured in turns with the one under test in each session. Each run
 //   is divided by the control's run of the same turn (difference of differences). What remains of
 //   the machine's change is assumed to be kControlShare of the control's own change, and more on a

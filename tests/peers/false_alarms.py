@@ -5,8 +5,8 @@
     false_alarms.py --real [--pairs 20]                 by running
 
 By resampling: a long real series of runs of one volume (data/series-*.json) stands for runs of two. A/A
-deals twenty of its runs out to two results of ten: by chance; in turns, as `run --against` does; and
-one ten after the other, where whatever else the machine did meanwhile is a difference as well. An alarm
+deals twenty of its runs out to two results of ten: by chance, in pairs; in turns, as `run --against`
+does, in pairs; and one ten after the other, which are two sessions. An alarm
 is an exit code other than 0. A/B deals out by chance and makes one operation of the new result take 5 %
 longer; since nobody finds 5 % within the noise of the busy machine that the series comes from, it is
 also scaled to the noise of quieter ones, and keeps its shape, its course and what its operations have in
@@ -118,7 +118,9 @@ def resampled(comparer, series, deal, count, factor=None):
         slowed = list(series)[number % len(series)]
         if factor:
             new[slowed] = [time * factor for time in new[slowed]]
-        code, verdicts = comparer.compare(made_result.result(base), made_result.result(new))
+        session = "other" if deal is one_after_the_other else "made"
+        code, verdicts = comparer.compare(made_result.result(base),
+                                          made_result.result(new, session=session))
         alarms += code != 0
         seen += verdicts[slowed] == "slower"
     return alarms, seen

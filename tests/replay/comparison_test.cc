@@ -609,7 +609,8 @@ TEST_CASE("the JSON says what the comparison says") {
   CHECK(json["overall"] == "slower");
   CHECK(json["counts"]["slower"] == 1);
   CHECK(json["counts"]["cannot tell"] == 1);
-  CHECK(json["measurements"][0]["ratio"] == comparison.measurements[0].time.ratio);
+  CHECK(json["measurements"][0]["ratio"].get<double>() ==
+        doctest::Approx(comparison.measurements[0].time.ratio));
   CHECK(json["measurements"][0]["new"]["median_s"] == comparison.measurements[0].fresh.median);
   CHECK(json["measurements"][1]["runs_needed"] == *comparison.measurements[1].runs_needed);
   CHECK_FALSE(json["measurements"][1].contains("ratio_interval_95"));

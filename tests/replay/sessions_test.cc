@@ -262,6 +262,25 @@ TEST_CASE("volumes in turns are compared in pairs") {
   CHECK(found >= 80);
 }
 
+TEST_CASE("sessions in turns are compared in pairs") {
+  SimulatedDrive drive(18);
+  drive.minutes = 1;
+  drive.of_sessions = 0.01;
+  std::vector<Result> base, fresh;
+  for (int turn = 0; turn < 8; ++turn) {
+    for (const bool first : {turn % 2 == 0, turn % 2 == 1}) {
+      (first ? base : fresh).push_back(drive.session(first ? 1 : 1.1));
+    }
+  }
+  const ResultComparison one = compare_results(base, fresh);
+  CHECK(one.measurements[0].time.basis == Basis::in_turns);
+  CHECK(one.count(Verdict::slower) == 4);
+  std::swap(base[3], base[7]);  // the order of the files does not matter
+  CHECK(compare_results(base, fresh).count(Verdict::slower) == 4);
+  base.pop_back();
+  CHECK(compare_results(base, fresh).measurements[0].time.basis == Basis::assumption);
+}
+
 TEST_CASE("two file systems of a result, one after the other, were not in turns") {
   SimulatedDrive drive(13);
   Result base = drive.session(1), fresh = base;
