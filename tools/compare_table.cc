@@ -44,8 +44,7 @@ std::string basis_of_verdict(const ComparedMeasurement& one) {
     return p ? probability(*p) : "";
   }
   if (!one.time.p) return "";
-  return one.time.provable ? fmt::format("provable: {:.2g} %", *one.time.provable * 100)
-                           : "provable: none";
+  return "provable: " + provable_text(one.time.provable);
 }
 
 Row row_of(const ComparedMeasurement& one, const Parameters& shared, bool with_tails) {
@@ -177,6 +176,12 @@ std::string replay_line(const Parameters& shared) {
 std::string time_text(double seconds) {
   if (seconds >= 0.9995 && seconds < 99.95) return fmt::format("{:#.3g} s", seconds);
   return format_duration(seconds);
+}
+
+std::string provable_text(const std::optional<double>& share) {
+  if (!share) return "none";
+  const double percent = *share * 100;
+  return percent < 99.5 ? fmt::format("{:.2g} %", percent) : fmt::format("{:.0f} %", percent);
 }
 
 std::string format_comparison(const ResultComparison& comparison, const Session& session,

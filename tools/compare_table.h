@@ -1,6 +1,7 @@
 // A comparison as a table.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "replay/compare/comparison.h"
@@ -15,6 +16,9 @@ std::string format_comparison(const ResultComparison& comparison, const Session&
 
 // A line: "replayed with order resource, pace asap"; "" if nothing is shared.
 std::string replay_line(const Parameters& shared);
+
+// The smallest provable change: "9.1 %", "160 %", "none".
+std::string provable_text(const std::optional<double>& share);
 
 // Three digits, so that changes of one or two percent are visible: "2.01 s".
 std::string time_text(double seconds);

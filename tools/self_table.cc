@@ -1,7 +1,5 @@
 #include "tools/self_table.h"
 
-#include <optional>
-
 #include <fmt/format.h>
 
 #include "filesets/system/printable.h"
@@ -9,13 +7,6 @@
 #include "tools/table.h"
 
 namespace filereel {
-namespace {
-
-std::string share(const std::optional<double>& value) {
-  return value ? fmt::format("{:.2g} %", *value * 100) : "none";
-}
-
-}  // namespace
 
 std::string format_self_comparison(const SelfComparison& self, const Session& session,
                                    int descriptor) {
@@ -25,8 +16,8 @@ std::string format_self_comparison(const SelfComparison& self, const Session& se
   for (const SelfMeasurement& one : self.measurements) {
     Row row = {printable(key_text(one.key)), time_text(one.median_s),
                fmt::format("{:.1f} %", one.spread * 100), fmt::format("{}", one.false_alarms),
-               share(one.provable)};
-    if (self.halves > 0) row.emplace_back(share(one.provable_of_halves));
+               provable_text(one.provable)};
+    if (self.halves > 0) row.emplace_back(provable_text(one.provable_of_halves));
     rows.push_back(std::move(row));
   }
   std::string text = format_columns(std::move(rows), [&](std::size_t row, const std::string& line) {

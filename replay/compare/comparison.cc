@@ -186,11 +186,13 @@ std::string basis_text(Basis basis, const std::string& machine) {
     case Basis::assumption:
       break;
   }
-  return fmt::format("between sessions, assuming that those of a quiet {} differ by {:.0f} %",
-                     machine == "physical"    ? "physical machine"
-                     : machine == "container" ? "container"
-                                              : "virtual machine",
-                     assumed_spread(machine, Aspect::time, 0) * 100);
+  return fmt::format(
+      "between sessions, assuming that those of a quiet {} differ by {:.0f} %, of a busy one "
+      "by more",
+      machine == "physical"    ? "physical machine"
+      : machine == "container" ? "container"
+                               : "virtual machine",
+      assumed_spread(machine, Aspect::time, 0) * 100);
 }
 
 }  // namespace

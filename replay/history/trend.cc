@@ -90,12 +90,14 @@ void add_point(TrendBuilder& growing, const HistoryEntry& entry, const Measureme
   for (const UnitSpread& one : figures_of(measurement)) {
     const auto [place, is_new] = growing.places.try_emplace({key, one.unit, options}, all.size());
     if (is_new) all.push_back({.key = key, .options = options, .unit = one.unit, .points = {}});
-    all[place->second].points.push_back({.entry = entry.number,
-                                         .machine = entry.result.host.machine,
-                                         .started = entry.started,
-                                         .firmware = entry.firmware,
-                                         .complete = entry.result.complete,
-                                         .figure = one.spread});
+    all[place->second].points.push_back(
+        {.entry = entry.number,
+         .machine = entry.result.host.machine,
+         .begun_s = static_cast<double>(entry.result.started_s().value_or(0)),
+         .started = entry.started,
+         .firmware = entry.firmware,
+         .complete = entry.result.complete,
+         .figure = one.spread});
   }
 }
 
@@ -110,22 +112,40 @@ std::vector<double> medians_with(const std::string& firmware, std::span<const Tr
   return medians;
 }
 
-// The margin of a ratio of two groups of sessions: from the deviations within all groups if there
-// are enough, otherwise from the assumption.
+// The logarithms of the figures with a firmware; of results that begin within kSameState of each
+// other, the median.
+std::vector<double> states_with(const std::string& firmware, std::span<const TrendPoint> points) {
+  std::vector<double> states, state;
+  double first = 0;
+  for (const TrendPoint& point : points) {
+    if (point.firmware != firmware || !(point.figure.median > 0)) continue;
+    if (!state.empty() && point.begun_s - first >= kSameState) {
+      states.push_back(median(state));
+      state.clear();
+    }
+    if (state.empty()) first = point.begun_s;
+    state.push_back(std::log(point.figure.median));
+  }
+  if (!state.empty()) states.push_back(median(state));
+  return states;
+}
+
+// The margin of the ratio of the figures with two firmware revisions: from the deviations within
+// all revisions if there are enough, otherwise from the assumption.
 double margin_of(const TrendSeries& series, const std::vector<TrendFirmware>& firmware,
-                 std::size_t one, std::size_t other) {
+                 const std::string& one, const std::string& other) {
   constexpr double kQuantile = 0.975;
   double squares = 0, freedom = 0;
   for (const TrendFirmware& revision : firmware) {
-    std::vector<double> logarithms;
-    for (const double figure : medians_with(revision.name, series.points)) {
-      logarithms.push_back(std::log(figure));
-    }
-    if (logarithms.size() < 2) continue;
-    freedom += static_cast<double>(logarithms.size() - 1);
-    squares += variance(logarithms) * static_cast<double>(logarithms.size() - 1);
+    const std::vector<double> states = states_with(revision.name, series.points);
+    if (states.size() < 2) continue;
+    freedom += static_cast<double>(states.size() - 1);
+    squares += variance(states) * static_cast<double>(states.size() - 1);
   }
-  const double shares = std::sqrt(1 / static_cast<double>(one) + 1 / static_cast<double>(other));
+  const auto share = [&](const std::string& name) {
+    return 1 / static_cast<double>(states_with(name, series.points).size());
+  };
+  const double shares = std::sqrt(share(one) + share(other));
   if (freedom >= kLeastFreedom) {
     return std::expm1(student_quantile(kQuantile, freedom) * std::sqrt(squares / freedom) * shares);
   }
@@ -138,16 +158,17 @@ void finish(TrendSeries& series, const std::vector<TrendFirmware>& firmware) {
   const std::vector<TrendPoint>& points = series.points;
   series.change = change_between(points.front().figure.median, points.back().figure.median);
   // The last two firmware revisions with this measurement.
-  std::vector<double> last;
+  const TrendFirmware* last = nullptr;
   for (auto revision = firmware.rbegin(); revision != firmware.rend(); ++revision) {
     const std::vector<double> medians = medians_with(revision->name, points);
     if (medians.empty()) continue;
-    if (!last.empty()) {
-      series.firmware_change = change_between(median(medians), median(last));
-      series.firmware_margin = margin_of(series, firmware, medians.size(), last.size());
+    if (last) {
+      series.firmware_change =
+          change_between(median(medians), median(medians_with(last->name, points)));
+      series.firmware_margin = margin_of(series, firmware, revision->name, last->name);
       return;
     }
-    last = medians;
+    last = &*revision;
   }
 }
 

@@ -20,6 +20,7 @@ struct TrendFilter {
 struct TrendPoint {
   std::uint32_t entry = 0;   // HistoryEntry::number
   std::string machine = {};  // HostInfo::machine
+  double begun_s = 0;        // since the epoch; 0 if unknown
   std::string started, firmware;
   bool complete = true;  // of the result
   Spread figure;
