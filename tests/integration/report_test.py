@@ -616,7 +616,7 @@ class KeptResults(ReportTest):
         table = next(one for one in self.script(TABLES) if "Time for the same work" in one["caption"])
         self.assertEqual([row[1]["text"][2:] for row in table["rows"]],
                          [one["verdict"] for one in told["measurements"]])
-        self.assertEqual([row[2]["value"] for row in table["rows"]],
+        self.assertEqual([float(f"{row[2]['value']:.6g}") for row in table["rows"]],
                          [one.get("ratio") for one in told["measurements"]])
         self.assert_quiet()
 
