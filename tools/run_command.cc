@@ -235,7 +235,7 @@ std::vector<Result> observe(const RunArguments& arguments, const RunRequest& req
 // Measures all sessions.
 void observe_sessions(const RunArguments& arguments, const RunRequest& request,
                       const Prepared& prepared, SignalWatch& signals, Session& session) {
-  const Series series{arguments.series, arguments.output, request, prepared.volumes,
+  const SessionSeries series{arguments.series, arguments.output, request, prepared.volumes,
                       arguments.allow_divergence};
   run_series(series, session, signals, [&](const ResultOptions& output) {
     RunRequest one = request;

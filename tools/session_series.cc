@@ -94,7 +94,7 @@ ResultOptions numbered(ResultOptions output, std::uint32_t number) {
 
 class SeriesRun {
  public:
-  SeriesRun(const Series& series, Session& session, SignalWatch& signals,
+  SeriesRun(const SessionSeries& series, Session& session, SignalWatch& signals,
             const MeasureSession& measure)
       : series_(series),
         count_(sessions_of(series.arguments)),
@@ -313,7 +313,7 @@ class SeriesRun {
                    format_self_comparison(self, session_, STDOUT_FILENO));
   }
 
-  const Series& series_;
+  const SessionSeries& series_;
   std::uint32_t count_;
   Session& session_;
   SignalWatch& signals_;
@@ -357,7 +357,7 @@ void check_series(const SeriesArguments& arguments, const ResultOptions& output,
   }
 }
 
-void run_series(const Series& series, Session& session, SignalWatch& signals,
+void run_series(const SessionSeries& series, Session& session, SignalWatch& signals,
                 const MeasureSession& measure) {
   const HistoryOptions& history = series.arguments.history;
   check_outside({{"--history", history.folder}}, series.volumes);

@@ -50,7 +50,7 @@ bool has_sessions(const SeriesArguments& arguments);
 // if it was interrupted. Throws Error.
 using MeasureSession = std::function<std::vector<Result>(const ResultOptions& output)>;
 
-struct Series {
+struct SessionSeries {
   const SeriesArguments& arguments;
   const ResultOptions& output;         // as given, without numbers
   const RunRequest& request;           // of each session
@@ -59,7 +59,7 @@ struct Series {
 };
 
 // Measures the sessions that are not finished yet. Call check_series() first. Throws Error.
-void run_series(const Series& series, Session& session, SignalWatch& signals,
+void run_series(const SessionSeries& series, Session& session, SignalWatch& signals,
                 const MeasureSession& measure);
 
 }  // namespace filereel
