@@ -2,7 +2,7 @@
 """How often `filereel compare` cries wolf between sessions of the same volume, and what it finds.
 
     session_verdicts.py collect FOLDER [--kinds memory,disk,mixed,drives] [--minutes 100] [--every 60]
-                        [--runs 8] [--disk DIRECTORY] [--compiler]
+                        [--runs 8] [--disk DIRECTORY] [--compiler] [--job JOBS] [--fs NAMES] [--scale F]
     session_verdicts.py evaluate FOLDER… [--comparisons 300]
 
 collect measures sessions of FC-Test (programs, ext4) in turns with a control volume, until the time is
@@ -23,13 +23,18 @@ comparison, is made slower by a factor, and "slower" is right for it (A/B). Sess
     nothing    without it
     three      without it, three sessions on each side
     history    without it, one session on each side; eight others are the history
-    in turns   the volume with the control, as `run --against` does, with both roles; not of mixed
+    in turns   the volume with the control, as `run --against` does, with both roles; not of mixed.
+               Each job on each file system is a comparison of its own
 
 and by the time between them: at most 15 minutes, or at least an hour. The sessions of "three" and
-"history" are drawn at random, and get times 20 minutes apart, which a series is too short for. The bound is that of the share of
-false alarms, one-sided, 95 % (Clopper and Pearson); comparisons of one series have sessions in common, so
-it is a lower limit. "ranks" are verdicts without pairs, by the test of Mann and Whitney and Holm's
-correction alone.
+"history" are drawn at random, and get times 20 minutes apart, which a series is too short for. The bound
+is that of the share of false alarms, one-sided, 95 % (Clopper and Pearson); comparisons of one series have
+sessions in common, so it is a lower limit. "ranks" are verdicts without pairs, by the test of Mann and
+Whitney and Holm's correction alone.
+
+Rankings of three sessions are false if any two of them have an order. Trends are those of a history of
+eight sessions, of which the last four have another firmware, and of two sessions: how often the change by
+firmware is larger than its margin of 95 %.
 
 Needs root.
 """
@@ -95,18 +100,18 @@ def compiler(folder):
             one.wait()
 
 
-def options(kind, disk, drives):
+def options(kind, scale, disk, drives):
     """Those for volume and control."""
     def image(folder, name):
         return f"image:{folder}/filereel-{name}.img,size=1500M"
-    scale = ["--scale", "0.05"]
+    more = ["--scale", scale or ("0.005" if kind == "drives" else "0.05")]
     if kind == "drives":
         near, control = [drive.device for drive in drives]
-        scale = ["--destroy", near, "--destroy", control, "--scale", "0.005"]
+        more += ["--destroy", near, "--destroy", control]
     else:
         near = image(MEMORY if kind == "memory" else disk, "volume")
         control = image(disk if kind == "disk" else MEMORY, "control")
-    return ["--near", near, "--control", control, *scale]
+    return ["--near", near, "--control", control, *more]
 
 
 def collect(args, folder):
@@ -127,7 +132,7 @@ def collect(args, folder):
             number += 1
             for kind in kinds:
                 path = os.path.join(folder, f"{kind}-{number:04}.json")
-                subprocess.run([args.filereel, "-q", "run", *args.job.split(), *options(kind, work, drives),
+                subprocess.run([args.filereel, "-q", "run", *args.job.split(), *options(kind, args.scale, work, drives),
                                 "--fs", args.fs, "--runs", str(args.runs),
                                 "--json", path], stdout=subprocess.DEVNULL, check=True)
             time.sleep(max(0, args.every - (time.monotonic() - begin)))
@@ -157,6 +162,14 @@ def load(folder):
         if result["complete"]:
             kinds[os.path.basename(path).rsplit("-", 1)[0]].append(slim(result))
     return kinds
+
+
+def parts_of(result):
+    """Each job on each file system as a result of its own."""
+    parts = collections.defaultdict(list)
+    for one in result["measurements"]:
+        parts[one["workload"], one["file_system"]].append(one)
+    return [{**result, "measurements": part} for part in parts.values()]
 
 
 def without_control(result):
@@ -196,6 +209,12 @@ class Comparer:
             self.files[id(result)] = (path, result)  # keeps it, and so its id
         return self.files[id(result)][0]
 
+    def run(self, *arguments):
+        done = subprocess.run([self.filereel, *arguments], stdout=subprocess.PIPE, check=False)
+        if done.returncode not in (0, 4):
+            sys.exit(f"filereel {arguments[0]}: exit code {done.returncode}")
+        return done.stdout
+
     def measurements(self, base, new, history=()):
         """Of paths."""
         options = []
@@ -204,14 +223,23 @@ class Comparer:
                 options += [side, path]
         with tempfile.TemporaryDirectory(dir=self.folder) as folder:
             if history:
-                subprocess.run([self.filereel, "-q", "history", folder, "add",
-                                *history], stdout=subprocess.DEVNULL, check=True)
+                self.run("-q", "history", folder, "add", *history)
                 options += ["--history", folder]
-            done = subprocess.run([self.filereel, "compare", *options, "--json", "-"],
-                                  stdout=subprocess.PIPE, check=False)
-        if done.returncode not in (0, 4):
-            sys.exit(f"filereel compare: exit code {done.returncode}")
-        return json.loads(done.stdout)["measurements"]
+            return json.loads(self.run("compare", *options, "--json", "-"))["measurements"]
+
+    def has_order(self, paths):
+        """Whether the ranking of these results gives any of them another rank than 1."""
+        rankings = json.loads(self.run("compare", *paths, "--json", "-"))["rankings"]
+        return any(entry["rank"] > 1 for ranking in rankings for entry in ranking["entries"])
+
+    def beyond_margin(self, before, after):
+        """For each series of the trend of two groups of paths: the change by firmware exceeds its margin."""
+        with tempfile.TemporaryDirectory(dir=self.folder) as folder:
+            for firmware, paths in (("1", before), ("2", after)):
+                self.run("-q", "history", folder, "add", *paths, "--device", "Drive", "--firmware", firmware)
+            devices = json.loads(self.run("history", folder, "trend", "--json"))["devices"]
+        return [abs(math.log1p(one["firmware_change"])) > math.log1p(one["firmware_margin"])
+                for device in devices for one in device["measurements"]]
 
 
 def bound(false, count):
@@ -256,7 +284,7 @@ def by_ranks(base, new):
 class Tally:
     def __init__(self):
         self.count = self.false = self.found = self.ranks_false = self.ranks_found = 0
-        self.provable, self.bases = [], collections.Counter()
+        self.provable, self.bases, self.aspects = [], collections.Counter(), collections.Counter()
 
     def add(self, measurements, operation, ranks):
         self.count += 1
@@ -264,6 +292,7 @@ class Tally:
                    if one["verdict"] in ("slower", "faster")}
         self.found += changed.pop(operation, "") == "slower"
         self.false += bool(changed)
+        self.aspects.update(one["aspect"] for one in measurements if name_of(one) in changed)
         self.provable += [one.get("provable", math.inf) for one in measurements]
         self.bases.update(one["basis"] for one in measurements)
         changed = {name: verdict for name, verdict in ranks.items() if verdict != "cannot tell"}
@@ -281,6 +310,8 @@ class Tally:
             text += f" found {self.found:4} ({self.found * share:5.1f} %)"
         if with_ranks:
             text += f" ranks: false {self.ranks_false}, found {self.ranks_found}"
+        if self.aspects:
+            text += f" false by {dict(self.aspects)}"
         return text + f" provable {100 * provable:.0f} % by {'/'.join(self.bases)}"
 
 
@@ -309,9 +340,9 @@ class Series:
     def deals(self, how, least, most, count):
         if how == "in turns":
             for i in range(len(self.sessions)):
-                sides = [self.plain[i]], [self.controls[i]]
-                yield (*sides, ())
-                yield (*sides[::-1], ())
+                for near, control in zip(parts_of(self.plain[i]), parts_of(self.controls[i])):
+                    yield [near], [control], ()
+                    yield [control], [near], ()
         elif how in ("three", "history"):
             for _ in range(count):
                 if how == "three":
@@ -330,9 +361,9 @@ def evaluate_one(comparer, pool, name, series, how, distance, factors, count):
     for factor in [None, *factors]:
         tally = Tally()
         deals = list(series.deals(how, *distance, count))
-        operations = [name_of(one) for one in series.plain[0]["measurements"]]
         jobs = []
         for number, (base, new, history) in enumerate(deals):
+            operations = [name_of(one) for one in new[0]["measurements"]]
             operation = operations[number % len(operations)] if factor else None
             if factor:
                 new = [slowed(one, operation, factor) for one in new]
@@ -343,6 +374,30 @@ def evaluate_one(comparer, pool, name, series, how, distance, factors, count):
             tally.add(job.result(), operation, ranks)
         label = f"{name}, {how}" + (f", x{factor}" if factor else "")
         print(tally.line(label, factor, how == "in turns"), flush=True)
+
+
+def share_line(name, false, count):
+    if not count:
+        return f"{name:44} none"
+    return f"{name:44} {count:5} false {false:3} ({100 * false / count:4.1f} %, at most " \
+           f"{100 * bound(false, count):4.1f} %)"
+
+
+def evaluate_rankings(comparer, pool, series, count):
+    """Of three sessions in a row, and of three drawn."""
+    near = [series.plain[i:i + 3] for i in range(len(series.plain) - 2)]
+    for name, groups in (("in a row", near), ("drawn", [series.drawn(3) for _ in range(count)])):
+        orders = list(pool.map(comparer.has_order, [list(map(comparer.write, group)) for group in groups]))
+        print(share_line(f"rankings of three, {name}", sum(orders), len(orders)), flush=True)
+
+
+def evaluate_trends(comparer, pool, series, count):
+    for each in (1, 4):
+        groups = [list(map(comparer.write, series.drawn(2 * each))) for _ in range(count)]
+        beyond = list(pool.map(comparer.beyond_margin, [one[:each] for one in groups],
+                               [one[each:] for one in groups]))
+        flat = [one for of_history in beyond for one in of_history]
+        print(share_line(f"trends, {each} and {each} sessions, beyond 95 %", sum(flat), len(flat)), flush=True)
 
 
 def evaluate(args, folder):
@@ -365,6 +420,9 @@ def evaluate(args, folder):
                     continue
                 factors = FACTORS if name != "an hour" and not args.quick else []
                 evaluate_one(comparer, pool, name, series, how, distance, factors, args.comparisons)
+            if len(sessions) >= 10:
+                evaluate_rankings(comparer, pool, series, args.comparisons)
+                evaluate_trends(comparer, pool, series, args.comparisons // 4)
 
 
 def main():
@@ -374,6 +432,7 @@ def main():
     parser.add_argument("--kinds", default="memory,disk,mixed,drives")
     parser.add_argument("--job", default="programs", help="plans, workloads and reels, separated by blanks (programs)")
     parser.add_argument("--fs", default="ext4")
+    parser.add_argument("--scale", help="of file sets (0.05, of drives 0.005)")
     parser.add_argument("--minutes", type=float, default=100)
     parser.add_argument("--every", type=float, default=60)
     parser.add_argument("--runs", type=int, default=8)
