@@ -8,9 +8,9 @@
 //   again, and a file of something else is refused before anything is measured (session_files.h).
 // - A finished session is added to the history at once. One that was not, because filereel was
 //   killed in between, is added when the series continues: the same bytes are stored once.
-// - Between sessions nothing is held. Each session opens its volumes and releases them. What
-// remains
-//   is the mount namespace, which is then empty, and the signal watch, which ends a pause at once.
+// - Between sessions nothing is held. Each session opens its volumes and releases them. What is
+//   left is the mount namespace, which is then empty, and the signal watch, which ends a pause at
+//   once.
 // - Within a process, pauses are measured with a clock that neither changes of the time of day nor
 //   suspension affect (CLOCK_BOOTTIME). Only a continued series relies on the time of day.
 // - Two volumes in turn are one session with two files. The verdict is that of all sessions

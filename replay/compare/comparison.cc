@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "replay/compare/changes.h"
+#include "replay/compare/control.h"
 #include "replay/compare/sessions.h"
 #include "replay/compare/tails.h"
 #include "replay/compare/verdict.h"
@@ -159,6 +160,34 @@ PooledMeasurement* find(const ByKey& map, const MeasurementKey& key) {
   return found == map.end() ? nullptr : found->second;
 }
 
+// Matches the measurements of both sides, and notes those that only one has.
+std::vector<MatchedSides> match(std::vector<PooledMeasurement>& before,
+                                std::vector<PooledMeasurement>& after,
+                                std::vector<std::vector<PooledMeasurement>>& earlier,
+                                ResultComparison& comparison) {
+  const ByKey before_by_key = by_key(before), after_by_key = by_key(after);
+  std::vector<ByKey> groups;
+  for (std::vector<PooledMeasurement>& group : earlier) groups.push_back(by_key(group));
+  std::vector<MatchedSides> matched;
+  for (PooledMeasurement& one : before) {
+    PooledMeasurement* const other = find(after_by_key, one.key);
+    if (!other) {
+      comparison.only_base.push_back(one.key);
+      continue;
+    }
+    MatchedSides& sides = matched.emplace_back(MatchedSides{.base = &one, .fresh = other});
+    sides.choice = choose_figure(one, *other);
+    for (const ByKey& group : groups) {
+      PooledMeasurement* const found = find(group, one.key);
+      if (found && !found->samples.empty()) sides.earlier.push_back(found);
+    }
+  }
+  for (const PooledMeasurement& one : after) {
+    if (!find(before_by_key, one.key)) comparison.only_fresh.push_back(one.key);
+  }
+  return matched;
+}
+
 // Across file systems, the control differs by its file system, too.
 ControlUse control_of(std::span<const MatchedSides> matched, bool across) {
   std::vector<ControlledPair> pairs;
@@ -216,14 +245,19 @@ std::string level_text(std::span<const Basis> bases, const std::string& machine)
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-std::string promise_text(const ResultComparison& comparison) {
+std::string level_of(const ResultComparison& comparison) {
   std::vector<Basis> bases;
   for (const ComparedMeasurement& one : comparison.measurements) {
     if (one.time.p) bases.push_back(one.time.basis);
   }
-  if (bases.empty()) return "nothing was compared";
+  return level_text(bases, comparison.machine);
+}
+
+std::string promise_text(const ResultComparison& comparison) {
+  const std::string level = level_of(comparison);
+  if (level.empty()) return "nothing was compared";
   return fmt::format("at most 1 false alarm in {:.0f} comparisons {}",
-                     1 / comparison.options.false_alarms, level_text(bases, comparison.machine));
+                     1 / comparison.options.false_alarms, level);
 }
 
 std::string control_text(const ControlUse& control) {
@@ -387,26 +421,7 @@ ResultComparison compare_results(std::span<const Result> base, std::span<const R
   std::vector<PooledMeasurement> before = gather(base, across), after = gather(fresh, across);
   std::vector<std::vector<PooledMeasurement>> groups;
   for (const std::vector<Result>& group : earlier) groups.push_back(gather(group, across));
-  const ByKey before_by_key = by_key(before), after_by_key = by_key(after);
-  std::vector<ByKey> groups_by_key;
-  for (std::vector<PooledMeasurement>& group : groups) groups_by_key.push_back(by_key(group));
-  std::vector<MatchedSides> matched;
-  for (PooledMeasurement& one : before) {
-    PooledMeasurement* const other = find(after_by_key, one.key);
-    if (!other) {
-      comparison.only_base.push_back(one.key);
-      continue;
-    }
-    MatchedSides& sides = matched.emplace_back(MatchedSides{.base = &one, .fresh = other});
-    sides.choice = choose_figure(one, *other);
-    for (const ByKey& group : groups_by_key) {
-      PooledMeasurement* const found = find(group, one.key);
-      if (found && !found->samples.empty()) sides.earlier.push_back(found);
-    }
-  }
-  for (const PooledMeasurement& one : after) {
-    if (!find(before_by_key, one.key)) comparison.only_fresh.push_back(one.key);
-  }
+  const std::vector<MatchedSides> matched = match(before, after, groups, comparison);
   comparison.control = control_of(matched, across);
   std::vector<PendingComparison> rows;
   for (const MatchedSides& sides : matched) {

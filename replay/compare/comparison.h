@@ -222,6 +222,9 @@ struct ResultComparison {
 // with a control volume". `machine`: HostInfo::machine.
 std::string level_text(std::span<const Basis> bases, const std::string& machine);
 
+// That of a comparison; "" if nothing was compared.
+std::string level_of(const ResultComparison& comparison);
+
 // The level of the promise and its basis, one sentence without a full stop: "at most 1 false alarm
 // in 100 comparisons between sessions, with a control volume".
 std::string promise_text(const ResultComparison& comparison);

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "replay/compare/changes.h"
+#include "replay/compare/control.h"
 #include "replay/compare/verdict.h"
 
 namespace filereel {

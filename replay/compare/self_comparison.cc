@@ -53,14 +53,6 @@ SelfMeasurement summary_of(const MeasurementKey& key, const SelfFigures& figures
   return one;
 }
 
-std::string level_of(const ResultComparison& comparison) {
-  std::vector<Basis> bases;
-  for (const ComparedMeasurement& one : comparison.measurements) {
-    if (one.time.p) bases.push_back(one.time.basis);
-  }
-  return level_text(bases, comparison.machine);
-}
-
 void compare_halves(std::span<const Result> sessions, const CompareOptions& options,
                     SelfComparison& self) {
   if (sessions.size() < kLeastForHalves) return;

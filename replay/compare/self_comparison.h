@@ -31,7 +31,7 @@ struct SelfMeasurement {
 struct SelfComparison {
   std::size_t sessions = 0, comparisons = 0;  // of one session with one
   std::size_t alarms = 0;                     // comparisons with any false alarm
-  std::string level = {};                     // of these comparisons, see level_text
+  std::string level = {};                     // of these comparisons, see level_of
   // The number of sessions on each side of one more comparison, of the first half of them with the
   // last; 0 with fewer than six.
   std::size_t halves = 0;

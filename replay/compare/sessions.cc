@@ -4,14 +4,9 @@
 #include <array>
 #include <cmath>
 #include <map>
-#include <numeric>
-#include <set>
-#include <tuple>
+#include <string>
 #include <utility>
 
-#include <fmt/format.h>
-
-#include "replay/compare/changes.h"
 #include "replay/statistics/mann_whitney.h"
 #include "replay/statistics/order.h"
 #include "replay/statistics/shift.h"
@@ -22,13 +17,6 @@ namespace {
 
 constexpr double kTail = 0.025;
 constexpr double kAssumedFreedom = 30;  // of assumptions: how well they are known
-
-std::vector<double> logarithms(std::span<const double> values) {
-  std::vector<double> list;
-  list.reserve(values.size());
-  for (const double one : values) list.push_back(std::log(one));
-  return list;
-}
 
 std::vector<double> exponentials(std::span<const double> values) {
   std::vector<double> list;
@@ -95,56 +83,6 @@ std::vector<TurnPair> pairs_in_turns(const PooledMeasurement& base,
   return 2 * pairs.size() > most ? pairs : std::vector<TurnPair>();
 }
 
-// The positions of the samples by state: sessions that begin within kSameState of the first one.
-std::vector<std::vector<std::size_t>> states_of(const PooledMeasurement& side) {
-  std::vector<std::pair<double, std::size_t>> order;
-  for (std::size_t i = 0; i < side.samples.size(); ++i) {
-    order.emplace_back(side.origins[i].begun_s, i);
-  }
-  std::ranges::sort(order);
-  std::vector<std::vector<std::size_t>> states;
-  double first = 0;
-  for (const auto& [begin, position] : order) {
-    if (states.empty() || begin - first >= kSameState) {
-      states.emplace_back();
-      first = begin;
-    }
-    states.back().push_back(position);
-  }
-  return states;
-}
-
-// Figures of a side on the scale of logarithms, without the control's part.
-std::vector<double> corrected(const SideFigures& side, bool controlled) {
-  std::vector<double> list = logarithms(side.values);
-  for (std::size_t i = 0; controlled && i < list.size(); ++i) list[i] -= std::log(side.control[i]);
-  return list;
-}
-
-// One figure for each state: the median of its runs.
-std::vector<double> figures_by_state(const PooledMeasurement& side,
-                                     std::span<const double> values) {
-  std::vector<double> figures;
-  for (const std::vector<std::size_t>& state : states_of(side)) {
-    std::vector<double> runs;
-    for (const std::size_t one : state) runs.push_back(values[one]);
-    figures.push_back(median(runs));
-  }
-  return figures;
-}
-
-// The spread between states, from the deviations within groups.
-struct StateSpread {
-  double squares = 0, freedom = 0;
-
-  void add(std::span<const double> figures) {
-    if (figures.size() < 2) return;
-    freedom += static_cast<double>(figures.size() - 1);
-    squares += variance(figures) * static_cast<double>(figures.size() - 1);
-  }
-  double variance_of_state() const { return squares / freedom; }
-};
-
 // The larger share of the two sides; 0 if unknown.
 double busier_share(const PooledMeasurement& base, const PooledMeasurement& fresh) {
   return std::max(busy_share(base).value_or(0), busy_share(fresh).value_or(0));
@@ -152,22 +90,6 @@ double busier_share(const PooledMeasurement& base, const PooledMeasurement& fres
 
 std::string_view machine_of(const PooledMeasurement& side) {
   return side.origins.empty() ? "" : std::string_view(side.origins.front().result->host.machine);
-}
-
-// The standard error of the runs alone: from the interval of the ratio by ranks, which outliers do
-// not widen; with few runs from their variance.
-double error_of_runs(const Ratio& ratio, std::span<const double> base,
-                     std::span<const double> fresh) {
-  if (ratio.interval) {
-    const auto freedom = static_cast<double>(base.size() + fresh.size() - 2);
-    return std::log(ratio.interval->high / ratio.interval->low) / 2 /
-           student_quantile(1 - kTail, freedom);
-  }
-  double sum = 0;
-  for (const std::span<const double>& side : {base, fresh}) {
-    if (side.size() > 1) sum += variance(side) / static_cast<double>(side.size());
-  }
-  return std::sqrt(sum);
 }
 
 // The degrees of freedom of the sum of two independent errors (Welch 1947, Satterthwaite 1946).
@@ -278,91 +200,7 @@ double assumed_error(Aspect aspect, const SideFigures& base, const SideFigures& 
   return assumed_spread(machine_of(*fresh.of), aspect, busy) * std::sqrt(shares);
 }
 
-// The volumes of the controls of a side, without their measurements.
-std::vector<Result> controls_of(std::span<const ControlledPair> pairs,
-                                const PooledMeasurement* ControlledPair::* side) {
-  std::set<const Result*> seen;
-  std::vector<Result> controls;
-  for (const ControlledPair& pair : pairs) {
-    for (const SampleSource& origin : (pair.*side)->origins) {
-      if (origin.result->control.empty() || !seen.insert(origin.result).second) continue;
-      const Result& control = origin.result->control.front();
-      controls.push_back(control.of_same_run());
-      controls.back().volumes = control.volumes;
-      controls.back().host = {};  // compare has its changes already
-      controls.back().version.clear();
-      controls.back().plan = {};
-    }
-  }
-  return controls;
-}
-
-const VolumeDescription* near_of(const Result& result) {
-  const auto found = std::ranges::find(result.volumes, Role::near, &VolumeDescription::role);
-  return found == result.volumes.end() ? nullptr : &*found;
-}
-
-// Whether a volume and its control are on the same kind of storage. An image in memory changes from
-// session to session by itself: by its pages, and by those of the host of a virtual machine.
-bool same_kind_of_storage(const Result& result) {
-  if (result.control.empty()) return true;
-  const VolumeDescription *one = near_of(result), *other = near_of(result.control.front());
-  if (!one || !other) return true;
-  const auto kind = [](const VolumeDescription& volume) {
-    const DeviceIdentity drive = volume.drives.empty() ? DeviceIdentity{} : volume.drives.front();
-    return std::tuple(in_memory(volume), volume.network.has_value(), drive.rotational,
-                      drive.transport);
-  };
-  return kind(*one) == kind(*other);
-}
-
-bool all_on_the_same_kind(std::span<const ControlledPair> pairs) {
-  std::set<const Result*> results;
-  for (const ControlledPair& pair : pairs) {
-    for (const PooledMeasurement* side : {pair.base, pair.fresh}) {
-      for (const SampleSource& origin : side->origins) results.insert(origin.result);
-    }
-  }
-  return std::ranges::all_of(results, [](const Result* one) { return same_kind_of_storage(*one); });
-}
-
-// Sums over all measurements.
-struct ControlSums {
-  std::size_t measurements = 0;
-  std::vector<double> changes;                   // of the control
-  double square = 0, noise = 0;                  // of its changes; of their errors
-  double own_square = 0, own_noise = 0;          // the same of the volume
-  double plain = 0, corrected = 0, freedom = 0;  // squared deviations of states
-
-  void add(const SideFigures& base, const SideFigures& fresh) {
-    const Ratio own = ratio_of(base.values, fresh.values);
-    const Ratio control = ratio_of(base.control, fresh.control);
-    const double change = std::log(control.estimate);
-    const double error =
-        error_of_runs(control, logarithms(base.control), logarithms(fresh.control));
-    ++measurements;
-    changes.push_back(change);
-    square += change * change;
-    noise += error * error;
-    own_square += std::pow(std::log(own.estimate), 2);
-    own_noise += std::pow(error_of_runs(own, logarithms(base.values), logarithms(fresh.values)), 2);
-    for (const SideFigures* side : {&base, &fresh}) {
-      StateSpread with, without;
-      with.add(figures_by_state(*side->of, ::filereel::corrected(*side, true)));
-      without.add(figures_by_state(*side->of, ::filereel::corrected(*side, false)));
-      corrected += with.squares;
-      plain += without.squares;
-      freedom += with.freedom;
-    }
-  }
-};
-
 }  // namespace
-
-SideFigures side_figures(const PooledMeasurement& side, Figure figure) {
-  return {
-      .of = &side, .values = figures_of(side, figure), .control = control_figures_of(side, figure)};
-}
 
 double assumed_spread(std::string_view machine, Aspect aspect, double busy) {
   struct Assumption {
@@ -400,8 +238,8 @@ SessionEvidence evidence_for(Aspect aspect, const SideFigures& base, const SideF
   const std::vector<TurnPair> pairs = pairs_in_turns(*base.of, *fresh.of);
   if (!pairs.empty()) return evidence_in_turns(aspect, paired_runs(base, fresh, pairs));
   const bool controlled = !base.control.empty() && !fresh.control.empty();
-  const std::vector<double> before = corrected(base, controlled),
-                            after = corrected(fresh, controlled);
+  const std::vector<double> before = logarithms_of(base, controlled),
+                            after = logarithms_of(fresh, controlled);
   const PairedFigures sessions = paired_sessions(*base.of, before, *fresh.of, after);
   if (!sessions.base.empty()) return evidence_in_turns(aspect, sessions);
   const std::vector<double> states_before = figures_by_state(*base.of, before),
@@ -420,7 +258,7 @@ SessionEvidence evidence_for(Aspect aspect, const SideFigures& base, const SideF
   } else {
     for (const SideFigures& group : earlier) {
       if (controlled && group.control.empty()) continue;
-      spread.add(figures_by_state(*group.of, corrected(group, controlled)));
+      spread.add(figures_by_state(*group.of, logarithms_of(group, controlled)));
     }
     evidence.basis = Basis::history;
   }
@@ -436,46 +274,6 @@ SessionEvidence evidence_for(Aspect aspect, const SideFigures& base, const SideF
   }
   conclude(aspect, std::min(before.size(), after.size()), evidence);
   return evidence;
-}
-
-ControlUse control_between(std::span<const ControlledPair> pairs) {
-  ControlUse use;
-  ControlSums sums;
-  bool one_side = false;
-  for (const ControlledPair& pair : pairs) {
-    if (!pairs_in_turns(*pair.base, *pair.fresh).empty()) continue;
-    const SideFigures base = side_figures(*pair.base, pair.figure),
-                      fresh = side_figures(*pair.fresh, pair.figure);
-    one_side = one_side || base.control.empty() != fresh.control.empty();
-    if (!base.control.empty() && !fresh.control.empty()) sums.add(base, fresh);
-  }
-  if (sums.measurements == 0) {
-    if (one_side) use.obstacle = "not all results have a control volume";
-    return use;
-  }
-  constexpr double kBeyondNoise = 9, kFarBeyond = 36;  // three and six standard errors, squared
-  use.change = std::exp(median(sums.changes));
-  use.changed = sums.square > kBeyondNoise * sums.noise;
-  const std::vector<Change> changes = changes_between(controls_of(pairs, &ControlledPair::base),
-                                                      controls_of(pairs, &ControlledPair::fresh));
-  const auto measurements = static_cast<double>(sums.measurements);
-  if (!changes.empty()) {
-    use.obstacle = fmt::format("the control volumes differ: {}: {} -> {}", changes.front().what,
-                               changes.front().base, changes.front().fresh);
-  } else if (sums.square > kFarBeyond * sums.noise &&
-             sums.own_square <= kBeyondNoise * sums.own_noise) {
-    use.obstacle = fmt::format("it changed by {:+.1f} %, but the volume under test did not change",
-                               (use.change - 1) * 100);
-  } else if (sums.freedom >= kLeastFreedom * measurements) {
-    if (sums.corrected >= sums.plain) {
-      use.obstacle = "the volume under test does not vary with it from session to session";
-    }
-  } else if (!all_on_the_same_kind(pairs)) {
-    use.obstacle =
-        "it is on another kind of storage, and there are too few sessions to show that it helps";
-  }
-  use.used = use.obstacle.empty();
-  return use;
 }
 
 }  // namespace filereel

@@ -39,11 +39,11 @@
 #include <vector>
 
 #include "replay/compare/comparison.h"
+#include "replay/compare/side_figures.h"
 #include "replay/compare/work.h"
 
 namespace filereel {
 
-inline constexpr double kSameState = 600;  // seconds between the starts of sessions
 inline constexpr double kLeastFreedom = 4;
 inline constexpr std::size_t kLeastRuns = 3;  // on each side, for any evidence
 // The share of the control's change that may not be that of the volume, as a standard deviation.
@@ -57,15 +57,6 @@ inline constexpr double kControlBusy = 0.3;
 // which sessions differ more. docs/compare.md has the series; physical machines were not among
 // them. Unknown kinds count as virtual.
 double assumed_spread(std::string_view machine, Aspect aspect, double busy);
-
-// The figures of one side, by sample, all above 0.
-struct SideFigures {
-  const PooledMeasurement* of = nullptr;
-  std::vector<double> values;
-  std::vector<double> control = {};  // of the control's samples; empty: none, or not to be used
-};
-
-SideFigures side_figures(const PooledMeasurement& side, Figure figure);
 
 // Evidence for one aspect of a measurement.
 struct SessionEvidence {
@@ -93,23 +84,5 @@ bool took_turns(const PooledMeasurement& one, const PooledMeasurement& other);
 // The standard error of the logarithm of a side's figures due to its sessions: the assumed spread,
 // less for several states.
 double session_error(const PooledMeasurement& side);
-
-// The measurements of both sides, for what all of them say about the control.
-struct ControlledPair {
-  const PooledMeasurement* base = nullptr;
-  const PooledMeasurement* fresh = nullptr;
-  Figure figure = Figure::durable;
-};
-
-// Whether the control is used for all measurements, and what it says about the machine.
-//
-// A control that carries the machine's share changes as the volumes do. It is not used if it
-// changed by more than its runs can explain, and the volume, over all measurements, did not: that
-// the volume became slower by just as much as the machine became faster is improbable. With enough
-// sessions, it is used if the ratios vary less than the figures themselves. Otherwise volume and
-// control must be on the same kind of storage: an image in memory follows nothing that a disk does
-// while it reads (correlation of the sessions' medians 0.1), a second image on the disk follows all
-// of it (0.95).
-ControlUse control_between(std::span<const ControlledPair> pairs);
 
 }  // namespace filereel

@@ -1,0 +1,142 @@
+#include "replay/compare/control.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <set>
+#include <tuple>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "replay/compare/changes.h"
+#include "replay/compare/sessions.h"
+#include "replay/compare/side_figures.h"
+#include "replay/statistics/order.h"
+#include "replay/statistics/shift.h"
+
+namespace filereel {
+namespace {
+
+// The volumes of the controls of a side, without their measurements.
+std::vector<Result> controls_of(std::span<const ControlledPair> pairs,
+                                const PooledMeasurement* ControlledPair::* side) {
+  std::set<const Result*> seen;
+  std::vector<Result> controls;
+  for (const ControlledPair& pair : pairs) {
+    for (const SampleSource& origin : (pair.*side)->origins) {
+      if (origin.result->control.empty() || !seen.insert(origin.result).second) continue;
+      const Result& control = origin.result->control.front();
+      controls.push_back(control.of_same_run());
+      controls.back().volumes = control.volumes;
+      controls.back().host = {};  // compare has its changes already
+      controls.back().version.clear();
+      controls.back().plan = {};
+    }
+  }
+  return controls;
+}
+
+const VolumeDescription* near_of(const Result& result) {
+  const auto found = std::ranges::find(result.volumes, Role::near, &VolumeDescription::role);
+  return found == result.volumes.end() ? nullptr : &*found;
+}
+
+// Whether a volume and its control are on the same kind of storage. An image in memory changes from
+// session to session by itself: by its pages, and by those of the host of a virtual machine.
+bool same_kind_of_storage(const Result& result) {
+  if (result.control.empty()) return true;
+  const VolumeDescription *one = near_of(result), *other = near_of(result.control.front());
+  if (!one || !other) return true;
+  const auto kind = [](const VolumeDescription& volume) {
+    const DeviceIdentity drive = volume.drives.empty() ? DeviceIdentity{} : volume.drives.front();
+    return std::tuple(in_memory(volume), volume.network.has_value(), drive.rotational,
+                      drive.transport);
+  };
+  return kind(*one) == kind(*other);
+}
+
+bool all_on_the_same_kind(std::span<const ControlledPair> pairs) {
+  std::set<const Result*> results;
+  for (const ControlledPair& pair : pairs) {
+    for (const PooledMeasurement* side : {pair.base, pair.fresh}) {
+      for (const SampleSource& origin : side->origins) results.insert(origin.result);
+    }
+  }
+  return std::ranges::all_of(results, [](const Result* one) { return same_kind_of_storage(*one); });
+}
+
+// Sums over all measurements.
+struct ControlSums {
+  std::size_t measurements = 0;
+  std::vector<double> changes;                   // of the control
+  double square = 0, noise = 0;                  // of its changes; of their errors
+  double own_square = 0, own_noise = 0;          // the same of the volume
+  double plain = 0, corrected = 0, freedom = 0;  // squared deviations of states
+
+  void add(const SideFigures& base, const SideFigures& fresh) {
+    const Ratio own = ratio_of(base.values, fresh.values);
+    const Ratio control = ratio_of(base.control, fresh.control);
+    const double change = std::log(control.estimate);
+    const double error =
+        error_of_runs(control, logarithms(base.control), logarithms(fresh.control));
+    ++measurements;
+    changes.push_back(change);
+    square += change * change;
+    noise += error * error;
+    own_square += std::pow(std::log(own.estimate), 2);
+    own_noise += std::pow(error_of_runs(own, logarithms(base.values), logarithms(fresh.values)), 2);
+    for (const SideFigures* side : {&base, &fresh}) {
+      StateSpread with, without;
+      with.add(figures_by_state(*side->of, logarithms_of(*side, true)));
+      without.add(figures_by_state(*side->of, logarithms_of(*side, false)));
+      corrected += with.squares;
+      plain += without.squares;
+      freedom += with.freedom;
+    }
+  }
+};
+
+}  // namespace
+
+ControlUse control_between(std::span<const ControlledPair> pairs) {
+  ControlUse use;
+  ControlSums sums;
+  bool one_side = false;
+  for (const ControlledPair& pair : pairs) {
+    if (took_turns(*pair.base, *pair.fresh)) continue;
+    const SideFigures base = side_figures(*pair.base, pair.figure),
+                      fresh = side_figures(*pair.fresh, pair.figure);
+    one_side = one_side || base.control.empty() != fresh.control.empty();
+    if (!base.control.empty() && !fresh.control.empty()) sums.add(base, fresh);
+  }
+  if (sums.measurements == 0) {
+    if (one_side) use.obstacle = "not all results have a control volume";
+    return use;
+  }
+  constexpr double kBeyondNoise = 9, kFarBeyond = 36;  // three and six standard errors, squared
+  use.change = std::exp(median(sums.changes));
+  use.changed = sums.square > kBeyondNoise * sums.noise;
+  const std::vector<Change> changes = changes_between(controls_of(pairs, &ControlledPair::base),
+                                                      controls_of(pairs, &ControlledPair::fresh));
+  const auto measurements = static_cast<double>(sums.measurements);
+  if (!changes.empty()) {
+    use.obstacle = fmt::format("the control volumes differ: {}: {} -> {}", changes.front().what,
+                               changes.front().base, changes.front().fresh);
+  } else if (sums.square > kFarBeyond * sums.noise &&
+             sums.own_square <= kBeyondNoise * sums.own_noise) {
+    use.obstacle = fmt::format("it changed by {:+.1f} %, but the volume under test did not change",
+                               (use.change - 1) * 100);
+  } else if (sums.freedom >= kLeastFreedom * measurements) {
+    if (sums.corrected >= sums.plain) {
+      use.obstacle = "the volume under test does not vary with it from session to session";
+    }
+  } else if (!all_on_the_same_kind(pairs)) {
+    use.obstacle =
+        "it is on another kind of storage, and there are too few sessions to show that it helps";
+  }
+  use.used = use.obstacle.empty();
+  return use;
+}
+
+}  // namespace filereel
