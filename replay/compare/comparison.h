@@ -61,11 +61,16 @@ struct ControlUse {
 
 struct CompareOptions {
   double threshold = 0.02;  // the smallest change of time that matters, as a share
-  // The probability that chance alone makes anything slower in a whole comparison, over time, tails
-  // and stalls together. The same applies to "faster".
+  // The promised limit of the probability that a whole comparison calls anything slower that is
+  // not, over time, tails and stalls together. The same applies to "faster".
   double false_alarms = 0.01;
   // The threshold for stalls, in nanoseconds; empty: see stall_threshold.
   std::optional<std::uint64_t> stall_ns = {};
+
+  // The largest two-sided p, corrected, of a verdict. Chance makes something slower with half of
+  // it: three quarters of the promise. The rest is for what the known spread of sessions does not
+  // cover (docs/compare.md, Measured error rates).
+  double level() const { return 1.5 * false_alarms; }
 
   // The smallest change of a tail that matters. Tails vary more than times.
   double tail_threshold() const { return std::max(0.1, threshold); }

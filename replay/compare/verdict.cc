@@ -108,7 +108,7 @@ void decide(PendingComparison& tested, AspectTest& question, double p_runs,
             const CompareOptions& options) {
   AspectResult& answer = question.answer;
   const double limit = std::log1p(question.least);
-  const double level = 2 * options.false_alarms;  // p is two-sided
+  const double level = options.level();
   const bool matters = distance(answer.ratio) >= limit;
   if (answer.ratio_interval && distance(answer.ratio_interval->low) <= limit &&
       distance(answer.ratio_interval->high) <= limit) {
@@ -193,7 +193,7 @@ void judge(std::span<PendingComparison> rows, const CompareOptions& options) {
                             corrected_runs = holm_adjusted(p_runs, weights);
   const double all = std::accumulate(weights.begin(), weights.end(), 0.0);
   const auto level = [&](Aspect aspect) {
-    return 2 * options.false_alarms * weight_of(aspect) / all;
+    return options.level() * weight_of(aspect) / all;
   };
   std::size_t next = 0;
   for (PendingComparison& tested : rows) {
