@@ -262,17 +262,15 @@ std::string promise_text(const ResultComparison& comparison) {
 
 std::string control_text(const ControlUse& control) {
   if (!control.used) return "";
+  constexpr double kVisible = 0.5;
   const double percent = std::abs(control.change - 1) * 100;
-  if (!control.changed) {
-    return fmt::format(
-        "the machine did not change measurably between the sessions ({:+.1f} % by "
-        "the control volume)",
-        (control.change - 1) * 100);
+  if (percent < kVisible) {
+    return "the machine did not change between the sessions (control volume)";
   }
   return fmt::format(
-      "the machine became {:.0f} % {} between the sessions (control volume); "
+      "the machine became {:.0f} % {} between the sessions (control volume{}); "
       "corrected",
-      percent, control.change > 1 ? "slower" : "faster");
+      percent, control.change > 1 ? "slower" : "faster", control.changed ? "" : ", not certain");
 }
 
 std::string_view verdict_name(Verdict verdict) {

@@ -138,6 +138,10 @@ TEST_CASE("compare says how much the machine changed by the control") {
   CHECK(control_text(comparison.control) ==
         "the machine became 18 % slower between the sessions (control volume); corrected");
   CHECK(comparison.count(Verdict::slower) == 0);
+  drive.noise = 0.1;
+  CHECK(control_text(compare(drive.session(1, 8, true), drive.session(1, 8, true)).control)
+            .contains("(control volume, not certain); corrected"));
+  CHECK(control_text(compare(base, base).control) == "");  // in turns
 }
 
 TEST_CASE("a control that the volume does not follow is not used, with a warning") {
