@@ -60,7 +60,15 @@ sys.path.insert(0, str(HERE.parent / "model_drive"))
 
 MINUTES = 60
 NEAR, FAR = 15 * MINUTES, 60 * MINUTES  # seconds between sessions
-FACTORS = [1.05, 1.1, 1.2, 1.3, 2, 2.5]
+ANY = (0, math.inf)
+# How to compare, the time between the sessions, its name, and by what one operation is slower then.
+WAYS = (("nothing", (1, NEAR), "minutes", (1.3, 1.5, 2, 2.5, 3)),
+        ("nothing", (FAR, math.inf), "an hour", ()),
+        ("control", (1, NEAR), "minutes", (1.05, 1.1, 1.2, 1.3, 2)),
+        ("control", (FAR, math.inf), "an hour", ()),
+        ("three", ANY, "drawn", (1.3,)),
+        ("history", ANY, "drawn", (1.3,)),
+        ("in turns", ANY, "same session", (1.05, 1.1)))
 # So slow that the processor hardly matters.
 MODEL = """
 size: 1GiB
@@ -402,7 +410,6 @@ def evaluate_trends(comparer, pool, series, count):
 
 def evaluate(args, folder):
     chance = random.Random(20261127)
-    anywhen = (0, math.inf)
     print(machine())
     with tempfile.TemporaryDirectory(dir=MEMORY) as work, \
             concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -411,15 +418,11 @@ def evaluate(args, folder):
             series = Series(sessions, chance)
             print(f"\n{folder} {kind}: {len(sessions)} sessions in "
                   f"{(series.times[-1] - series.times[0]) / MINUTES:.0f} minutes")
-            for how, distance, name in (
-                    ("nothing", (1, NEAR), "minutes"), ("nothing", (FAR, math.inf), "an hour"),
-                    ("control", (1, NEAR), "minutes"), ("control", (FAR, math.inf), "an hour"),
-                    ("three", anywhen, "drawn"), ("history", anywhen, "drawn"),
-                    ("in turns", anywhen, "same session")):
+            for how, distance, name, factors in WAYS:
                 if how == "in turns" and kind == "mixed":
                     continue
-                factors = FACTORS if name != "an hour" and not args.quick else []
-                evaluate_one(comparer, pool, name, series, how, distance, factors, args.comparisons)
+                evaluate_one(comparer, pool, name, series, how, distance, () if args.quick else factors,
+                             args.comparisons)
             if len(sessions) >= 10:
                 evaluate_rankings(comparer, pool, series, args.comparisons)
                 evaluate_trends(comparer, pool, series, args.comparisons // 4)
