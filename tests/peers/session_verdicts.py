@@ -352,7 +352,7 @@ class Series:
                     yield [near], [control], ()
                     yield [control], [near], ()
         elif how in ("three", "history"):
-            for _ in range(count):
+            for _ in range(count if len(self.sessions) >= 10 else 0):
                 if how == "three":
                     chosen = self.drawn(6)
                     yield chosen[:3], chosen[3:], ()
