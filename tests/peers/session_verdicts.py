@@ -17,7 +17,8 @@ With --compiler a C++ compiler runs all the time, in as many processes as there 
 
 evaluate compares sessions of a series with each other. All are of the same volume, so each verdict other
 than "same" and "cannot tell" is false (A/A). Then one operation of the new side, another one in each
-comparison, is made slower by a factor, and "slower" is right for it (A/B). Sessions are compared
+comparison, is made slower by a factor, and "slower" is right for it (A/B; of FC-Test alone, since ranks
+need one figure). Sessions are compared
 
     control    with the control, one session on each side
     nothing    without it
@@ -421,7 +422,8 @@ def evaluate(args, folder):
             for how, distance, name, factors in WAYS:
                 if how == "in turns" and kind == "mixed":
                     continue
-                evaluate_one(comparer, pool, name, series, how, distance, () if args.quick else factors,
+                alone = args.quick or any(not one["set"] for one in sessions[0]["measurements"])
+                evaluate_one(comparer, pool, name, series, how, distance, () if alone else factors,
                              args.comparisons)
             if len(sessions) >= 10:
                 evaluate_rankings(comparer, pool, series, args.comparisons)
