@@ -236,7 +236,7 @@ std::vector<Result> observe(const RunArguments& arguments, const RunRequest& req
 void observe_sessions(const RunArguments& arguments, const RunRequest& request,
                       const Prepared& prepared, SignalWatch& signals, Session& session) {
   const SessionSeries series{arguments.series, arguments.output, request, prepared.volumes,
-                      arguments.allow_divergence};
+                             arguments.allow_divergence};
   run_series(series, session, signals, [&](const ResultOptions& output) {
     RunRequest one = request;
     one.began_ns = now_ns();

@@ -192,9 +192,7 @@ void judge(std::span<PendingComparison> rows, const CompareOptions& options) {
   const std::vector<double> corrected = holm_adjusted(p, weights),
                             corrected_runs = holm_adjusted(p_runs, weights);
   const double all = std::accumulate(weights.begin(), weights.end(), 0.0);
-  const auto level = [&](Aspect aspect) {
-    return options.level() * weight_of(aspect) / all;
-  };
+  const auto level = [&](Aspect aspect) { return options.level() * weight_of(aspect) / all; };
   std::size_t next = 0;
   for (PendingComparison& tested : rows) {
     const SessionEvidence* time = nullptr;
