@@ -48,7 +48,8 @@ struct MatchedSides {
   }
 };
 
-PendingComparison test(const MatchedSides& sides, const CompareOptions& options) {
+PendingComparison test(const MatchedSides& sides, const ControlUse& control,
+                       const CompareOptions& options) {
   const PooledMeasurement &base = *sides.base, &fresh = *sides.fresh;
   const FigureChoice& choice = sides.choice;
   PendingComparison tested;
@@ -67,7 +68,8 @@ PendingComparison test(const MatchedSides& sides, const CompareOptions& options)
         earlier.push_back(side_figures(*group, choice.figure));
       }
     }
-    AspectTest& time = tested.questions.emplace_back(ask(Aspect::time, before, after, earlier));
+    AspectTest& time = tested.questions.emplace_back(
+        ask(Aspect::time, before, after, earlier, control.machine ? &*control.machine : nullptr));
     time.least = options.threshold;
     test_tails(base, fresh, options, tested);
     tested.base_busy = busy_share(base);
@@ -263,14 +265,24 @@ std::string promise_text(const ResultComparison& comparison) {
 std::string control_text(const ControlUse& control) {
   if (!control.used) return "";
   constexpr double kVisible = 0.5;
-  const double percent = std::abs(control.change - 1) * 100;
+  const double percent = std::abs(control.change() - 1) * 100;
   if (percent < kVisible) {
     return "the machine did not change between the sessions (control volume)";
   }
   return fmt::format(
       "the machine became {:.0f} % {} between the sessions (control volume{}); "
       "corrected",
-      percent, control.change > 1 ? "slower" : "faster", control.changed ? "" : ", not certain");
+      percent, control.change() > 1 ? "slower" : "faster",
+      control.changed() ? "" : ", not certain");
+}
+
+double ControlUse::change() const {
+  return machine ? std::exp(machine->typical) : 1;
+}
+
+bool ControlUse::changed() const {
+  constexpr double kBeyondChance = 3;  // standard errors
+  return machine && std::abs(machine->typical) > kBeyondChance * machine->error;
 }
 
 std::string_view verdict_name(Verdict verdict) {
@@ -424,7 +436,7 @@ ResultComparison compare_results(std::span<const Result> base, std::span<const R
   std::vector<PendingComparison> rows;
   for (const MatchedSides& sides : matched) {
     if (!comparison.control.used) sides.forget_controls();
-    rows.push_back(test(sides, options));
+    rows.push_back(test(sides, comparison.control, options));
   }
   judge(rows, options);
   comparison.changes = changes_between(base, fresh);

@@ -50,13 +50,23 @@ enum class Basis : std::uint8_t { in_turns, control, sessions, history, assumpti
 // "in turns", "control", "sessions", "history", "assumption".
 std::string_view basis_name(Basis basis);
 
+// The change of the machine between two sides, as a logarithm, from a control (machine_change.h).
+struct MachineChange {
+  double typical = 0;  // of all measurements
+  double error = 0;    // its standard error
+  double spread = 0;   // standard deviation between measurements, without that of their runs
+};
+
 // What the control volume says about the machine.
 struct ControlUse {
   bool used = false;
   std::string obstacle = {};  // why it is not used; "" if it is, or if no result has one
-  double change = 1;          // of the control from base to new: 1.18 is 18 % slower
-  // Whether it changed by more than its runs can explain.
-  bool changed = false;
+  std::optional<MachineChange> machine = {};  // empty if nothing was measured on both controls
+
+  // Of the control from base to new: 1.18 is 18 % slower.
+  double change() const;
+  // Whether it changed by more than chance can explain.
+  bool changed() const;
 };
 
 struct CompareOptions {

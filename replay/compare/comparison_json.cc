@@ -159,7 +159,7 @@ std::string comparison_to_json(const ResultComparison& comparison, std::span<con
                {"only_in_new", keys_to_json(comparison.only_fresh)}};
   const ControlUse& control = comparison.control;
   if (control.used || !control.obstacle.empty()) {
-    json["control"] = {{"used", control.used}, {"ratio", control.change}};
+    json["control"] = {{"used", control.used}, {"ratio", control.change()}};
     if (!control.used) json["control"]["obstacle"] = control.obstacle;
   }
   if (const auto& across = comparison.across) {

@@ -10,9 +10,9 @@
 #include <fmt/format.h>
 
 #include "replay/compare/changes.h"
+#include "replay/compare/machine_change.h"
 #include "replay/compare/sessions.h"
 #include "replay/compare/side_figures.h"
-#include "replay/statistics/order.h"
 #include "replay/statistics/shift.h"
 
 namespace filereel {
@@ -68,28 +68,24 @@ bool all_on_the_same_kind(std::span<const ControlledPair> pairs) {
 
 // Sums over all measurements.
 struct ControlSums {
-  std::size_t measurements = 0;
-  std::vector<double> changes;                   // of the control
-  double square = 0, noise = 0;                  // of its changes; of their errors
+  std::vector<ControlChange> changes;
+  double square = 0, noise = 0;                  // of the control's changes; of their errors
   double own_square = 0, own_noise = 0;          // the same of the volume
   double plain = 0, corrected = 0, freedom = 0;  // squared deviations of states
 
   void add(const SideFigures& base, const SideFigures& fresh) {
     const Ratio own = ratio_of(base.values, fresh.values);
-    const Ratio control = ratio_of(base.control, fresh.control);
-    const double change = std::log(control.estimate);
-    const double error =
-        error_of_runs(control, logarithms(base.control), logarithms(fresh.control));
-    ++measurements;
-    changes.push_back(change);
-    square += change * change;
-    noise += error * error;
+    const ControlChange control = control_change(base, fresh);
+    changes.push_back(control);
+    square += control.change * control.change;
+    noise += control.error * control.error;
     own_square += std::pow(std::log(own.estimate), 2);
     own_noise += std::pow(error_of_runs(own, logarithms(base.values), logarithms(fresh.values)), 2);
     for (const SideFigures* side : {&base, &fresh}) {
       StateSpread with, without;
-      with.add(figures_by_state(*side->of, logarithms_of(*side, true)));
-      without.add(figures_by_state(*side->of, logarithms_of(*side, false)));
+      const std::vector<double> begins = begins_of(*side->of);
+      with.add(figures_by_state(begins, logarithms_of(*side, true)));
+      without.add(figures_by_state(begins, logarithms_of(*side, false)));
       corrected += with.squares;
       plain += without.squares;
       freedom += with.freedom;
@@ -110,23 +106,22 @@ ControlUse control_between(std::span<const ControlledPair> pairs) {
     one_side = one_side || base.control.empty() != fresh.control.empty();
     if (!base.control.empty() && !fresh.control.empty()) sums.add(base, fresh);
   }
-  if (sums.measurements == 0) {
+  if (sums.changes.empty()) {
     if (one_side) use.obstacle = "not all results have a control volume";
     return use;
   }
   constexpr double kBeyondNoise = 9, kFarBeyond = 36;  // three and six standard errors, squared
-  use.change = std::exp(median(sums.changes));
-  use.changed = sums.square > kBeyondNoise * sums.noise;
+  use.machine = machine_change(sums.changes);
   const std::vector<Change> changes = changes_between(controls_of(pairs, &ControlledPair::base),
                                                       controls_of(pairs, &ControlledPair::fresh));
-  const auto measurements = static_cast<double>(sums.measurements);
+  const auto measurements = static_cast<double>(sums.changes.size());
   if (!changes.empty()) {
     use.obstacle = fmt::format("the control volumes differ: {}: {} -> {}", changes.front().what,
                                changes.front().base, changes.front().fresh);
   } else if (sums.square > kFarBeyond * sums.noise &&
              sums.own_square <= kBeyondNoise * sums.own_noise) {
     use.obstacle = fmt::format("it changed by {:+.1f} %, but the volume under test did not change",
-                               (use.change - 1) * 100);
+                               (use.change() - 1) * 100);
   } else if (sums.freedom >= kLeastFreedom * measurements) {
     if (sums.corrected >= sums.plain) {
       use.obstacle = "the volume under test does not vary with it from session to session";

@@ -59,12 +59,12 @@ RankedMeasurement ranked(const MatchedMeasurement& matched) {
 }
 
 // A pair for the joint decision.
-PendingComparison tested(const ControlledPair& sides, bool with_control,
+PendingComparison tested(const ControlledPair& sides, const ControlUse& control,
                          const RankedMeasurement& one, const RankedPair& pair,
                          const CompareOptions& options) {
   const PooledMeasurement &first = *sides.base, &second = *sides.fresh;
   SideFigures base = side_figures(first, sides.figure), fresh = side_figures(second, sides.figure);
-  if (!with_control) {
+  if (!control.used) {
     base.control.clear();
     fresh.control.clear();
   }
@@ -73,7 +73,8 @@ PendingComparison tested(const ControlledPair& sides, bool with_control,
   pending.row.figure = one.figure;
   pending.row.base = one.entries[pair.first].side;
   pending.row.fresh = one.entries[pair.second].side;
-  AspectTest& time = pending.questions.emplace_back(ask(Aspect::time, base, fresh));
+  AspectTest& time = pending.questions.emplace_back(
+      ask(Aspect::time, base, fresh, {}, control.machine ? &*control.machine : nullptr));
   time.least = options.threshold;
   pending.base_busy = busy_share(first);
   pending.fresh_busy = busy_share(second);
@@ -193,15 +194,15 @@ Ranking rank_groups(std::span<const ResultGroup> groups, const CompareOptions& o
       }
     }
   }
-  std::map<Groups, bool> controlled;
+  std::map<Groups, ControlUse> controls;
   for (const auto& [of, list] : by_groups) {
-    controlled[of] = !matched.across() && control_between(list).used;
+    controls[of] = matched.across() ? ControlUse{} : control_between(list);
   }
   std::vector<PendingComparison> tests;
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     const RankedMeasurement& one = ranking.measurements[pairs[i].measurement];
     const Groups of(one.entries[pairs[i].first].group, one.entries[pairs[i].second].group);
-    tests.push_back(tested(sides[i], controlled[of], one, pairs[i], options));
+    tests.push_back(tested(sides[i], controls[of], one, pairs[i], options));
   }
   // p is two-sided, and either direction would be a false order.
   CompareOptions of_pairs = options;

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "replay/compare/machine_change.h"
 #include "replay/statistics/mann_whitney.h"
 #include "replay/statistics/order.h"
 #include "replay/statistics/shift.h"
@@ -169,14 +170,6 @@ SessionEvidence evidence_in_turns(Aspect aspect, const PairedFigures& figures) {
   return evidence;
 }
 
-// How far the control's own figures differ, as a logarithm, without what its runs explain.
-double control_change(const SideFigures& base, const SideFigures& fresh) {
-  const Ratio ratio = ratio_of(base.control, fresh.control);
-  const double error = error_of_runs(ratio, logarithms(base.control), logarithms(fresh.control));
-  const double change = std::log(ratio.estimate);
-  return std::sqrt(std::max(0.0, change * change - error * error));
-}
-
 // The error of a difference of two sides whose sessions have a known spread. `shares`: the sum of
 // the inverse numbers of states.
 void add_known_error(const StateSpread& spread, double shares, double of_runs,
@@ -188,10 +181,12 @@ void add_known_error(const StateSpread& spread, double shares, double of_runs,
   evidence.freedom = spread.freedom;
 }
 
-// What the control does not correct.
-double control_error(const SideFigures& base, const SideFigures& fresh, double shares) {
-  return std::hypot(kControlShare * control_change(base, fresh),
-                    kControlBusy * busier_share(*base.of, *fresh.of) * std::sqrt(shares));
+// The error of a difference whose sessions have an assumed one. `runs`: of both sides.
+void add_errors(double of_runs, double of_sessions, std::size_t runs, SessionEvidence& evidence) {
+  evidence.of_sessions = of_sessions;
+  evidence.error = std::hypot(of_runs, of_sessions);
+  evidence.freedom =
+      joint_freedom(of_runs, static_cast<double>(runs) - 2, of_sessions, kAssumedFreedom);
 }
 
 double assumed_error(Aspect aspect, const SideFigures& base, const SideFigures& fresh,
@@ -224,8 +219,10 @@ bool took_turns(const PooledMeasurement& one, const PooledMeasurement& other) {
 }
 
 double session_error(const PooledMeasurement& side) {
+  const std::vector<double> begins = begins_of(side);
+  const std::size_t states = figures_by_state(begins, begins).size();
   return assumed_spread(machine_of(side), Aspect::time, busy_share(side).value_or(0)) /
-         std::sqrt(static_cast<double>(states_of(side).size()));
+         std::sqrt(static_cast<double>(states));
 }
 
 std::optional<double> SessionEvidence::provable(double level) const {
@@ -234,7 +231,7 @@ std::optional<double> SessionEvidence::provable(double level) const {
 }
 
 SessionEvidence evidence_for(Aspect aspect, const SideFigures& base, const SideFigures& fresh,
-                             std::span<const SideFigures> earlier) {
+                             std::span<const SideFigures> earlier, const MachineChange* machine) {
   const std::vector<TurnPair> pairs = pairs_in_turns(*base.of, *fresh.of);
   if (!pairs.empty()) return evidence_in_turns(aspect, paired_runs(base, fresh, pairs));
   const bool controlled = !base.control.empty() && !fresh.control.empty();
@@ -242,10 +239,11 @@ SessionEvidence evidence_for(Aspect aspect, const SideFigures& base, const SideF
                             after = logarithms_of(fresh, controlled);
   const PairedFigures sessions = paired_sessions(*base.of, before, *fresh.of, after);
   if (!sessions.base.empty()) return evidence_in_turns(aspect, sessions);
-  const std::vector<double> states_before = figures_by_state(*base.of, before),
-                            states_after = figures_by_state(*fresh.of, after);
+  const std::vector<double> states_before = figures_by_state(begins_of(*base.of), before),
+                            states_after = figures_by_state(begins_of(*fresh.of), after);
   const Ratio ratio = ratio_of(exponentials(before), exponentials(after));
   const double of_runs = error_of_runs(ratio, before, after);
+  const std::size_t runs = before.size() + after.size();
   const double shares =
       1 / static_cast<double>(states_before.size()) + 1 / static_cast<double>(states_after.size());
   SessionEvidence evidence{.ratio = ratio.estimate, .p_runs = mann_whitney(before, after).p};
@@ -258,19 +256,20 @@ SessionEvidence evidence_for(Aspect aspect, const SideFigures& base, const SideF
   } else {
     for (const SideFigures& group : earlier) {
       if (controlled && group.control.empty()) continue;
-      spread.add(figures_by_state(*group.of, logarithms_of(group, controlled)));
+      spread.add(figures_by_state(begins_of(*group.of), logarithms_of(group, controlled)));
     }
     evidence.basis = Basis::history;
   }
   if (spread.freedom >= kLeastFreedom) {
     add_known_error(spread, shares, of_runs, evidence);
+  } else if (controlled) {
+    const CorrectedRatio corrected = corrected_ratio(base, fresh, machine);
+    evidence.basis = Basis::control;
+    evidence.ratio = std::exp(corrected.ratio);
+    add_errors(corrected.error, kControlShare * std::abs(corrected.machine), runs, evidence);
   } else {
-    evidence.basis = controlled ? Basis::control : Basis::assumption;
-    evidence.of_sessions = controlled ? control_error(base, fresh, shares)
-                                      : assumed_error(aspect, base, fresh, shares);
-    evidence.error = std::hypot(of_runs, evidence.of_sessions);
-    evidence.freedom = joint_freedom(of_runs, static_cast<double>(before.size() + after.size() - 2),
-                                     evidence.of_sessions, kAssumedFreedom);
+    evidence.basis = Basis::assumption;
+    add_errors(of_runs, assumed_error(aspect, base, fresh, shares), runs, evidence);
   }
   conclude(aspect, std::min(before.size(), after.size()), evidence);
   return evidence;

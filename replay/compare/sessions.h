@@ -12,10 +12,9 @@
 // - in_turns: both sides were measured in turns in the same sessions. The ratio of the two runs of
 //   each turn is free of the session's state, so runs are compared in pairs (paired t test). The
 //   same holds for sessions in turns, A B B A …, of which each pair of neighbours is a turn.
-// - control: another volume was measured in turns with the one under test in each session. Each run
-//   is divided by the control's run of the same turn (difference of differences). What remains of
-//   the machine's change is assumed to be kControlShare of the control's own change, and more on a
-//   busy machine (kControlBusy).
+// - control: another volume was measured in turns with the one under test in each session. Its
+//   change is taken away (machine_change.h). What remains of the machine's change is assumed to be
+//   kControlShare of it.
 // - sessions, history: at least kLeastFreedom degrees of freedom from several states on a side, or
 //   from earlier results of the same volume. Each state is one figure, the median of its runs, and
 //   Student's t has the freedom of the states.
@@ -47,10 +46,8 @@ namespace filereel {
 inline constexpr double kLeastFreedom = 4;
 inline constexpr std::size_t kLeastRuns = 3;  // on each side, for any evidence
 // The share of the control's change that may not be that of the volume, as a standard deviation.
+// Also enough while compilers run and between a busy and a quiet machine (docs/compare.md).
 inline constexpr double kControlShare = 0.25;
-// The same of a busy machine: its part of what the control does not carry, times the share of the
-// CPU time that other programs used.
-inline constexpr double kControlBusy = 0.3;
 
 // The standard deviation of the logarithms of what sessions on this kind of machine
 // (HostInfo::machine) differ by. `busy`: the share of the CPU time that other programs used, by
@@ -75,8 +72,10 @@ struct SessionEvidence {
 };
 
 // `earlier`: groups of other results of the same volume, whose sessions differ by nothing else.
+// `machine`: from the control in all measurements; null for aspects that have it in one only.
 SessionEvidence evidence_for(Aspect aspect, const SideFigures& base, const SideFigures& fresh,
-                             std::span<const SideFigures> earlier = {});
+                             std::span<const SideFigures> earlier = {},
+                             const MachineChange* machine = nullptr);
 
 // Whether both were measured in turns in the same sessions.
 bool took_turns(const PooledMeasurement& one, const PooledMeasurement& other);

@@ -27,32 +27,29 @@ std::vector<double> logarithms_of(const SideFigures& side, bool controlled) {
   return list;
 }
 
-std::vector<std::vector<std::size_t>> states_of(const PooledMeasurement& side) {
-  std::vector<std::pair<double, std::size_t>> order;
-  for (std::size_t i = 0; i < side.samples.size(); ++i) {
-    order.emplace_back(side.origins[i].begun_s, i);
-  }
-  std::ranges::sort(order);
-  std::vector<std::vector<std::size_t>> states;
-  double first = 0;
-  for (const auto& [begin, position] : order) {
-    if (states.empty() || begin - first >= kSameState) {
-      states.emplace_back();
-      first = begin;
-    }
-    states.back().push_back(position);
-  }
-  return states;
+std::vector<double> begins_of(const PooledMeasurement& side) {
+  std::vector<double> begins;
+  begins.reserve(side.origins.size());
+  for (const SampleSource& origin : side.origins) begins.push_back(origin.begun_s);
+  return begins;
 }
 
-std::vector<double> figures_by_state(const PooledMeasurement& side,
+std::vector<double> figures_by_state(std::span<const double> begins,
                                      std::span<const double> values) {
-  std::vector<double> figures;
-  for (const std::vector<std::size_t>& state : states_of(side)) {
-    std::vector<double> runs;
-    for (const std::size_t one : state) runs.push_back(values[one]);
-    figures.push_back(median(runs));
+  std::vector<std::pair<double, double>> order;
+  for (std::size_t i = 0; i < values.size(); ++i) order.emplace_back(begins[i], values[i]);
+  std::ranges::sort(order);
+  std::vector<double> figures, state;
+  double first = 0;
+  for (const auto& [begin, value] : order) {
+    if (!state.empty() && begin - first >= kSameState) {
+      figures.push_back(median(state));
+      state.clear();
+    }
+    if (state.empty()) first = begin;
+    state.push_back(value);
   }
+  if (!state.empty()) figures.push_back(median(state));
   return figures;
 }
 

@@ -28,11 +28,13 @@ std::vector<double> logarithms(std::span<const double> values);
 // The logarithms of the figures; `controlled`: relative to those of the control.
 std::vector<double> logarithms_of(const SideFigures& side, bool controlled);
 
-// The positions of the samples by state: sessions that begin within kSameState of the first one.
-std::vector<std::vector<std::size_t>> states_of(const PooledMeasurement& side);
+// The starts of the sessions of all samples, in seconds.
+std::vector<double> begins_of(const PooledMeasurement& side);
 
-// One figure for each state: the median of its runs. `values`: one per sample.
-std::vector<double> figures_by_state(const PooledMeasurement& side, std::span<const double> values);
+// One figure for each state, the median of its values. A state is that of the sessions that begin
+// within kSameState of the first one. `begins`: of the session of each value, in seconds.
+std::vector<double> figures_by_state(std::span<const double> begins,
+                                     std::span<const double> values);
 
 // The spread between states, from the deviations within groups.
 struct StateSpread {

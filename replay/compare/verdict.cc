@@ -168,8 +168,8 @@ double weight_of(Aspect aspect) {
 }  // namespace
 
 AspectTest ask(Aspect aspect, const SideFigures& base, const SideFigures& fresh,
-               std::span<const SideFigures> earlier) {
-  const SessionEvidence evidence = evidence_for(aspect, base, fresh, earlier);
+               std::span<const SideFigures> earlier, const MachineChange* machine) {
+  const SessionEvidence evidence = evidence_for(aspect, base, fresh, earlier, machine);
   return {.aspect = aspect,
           .answer = {.ratio = evidence.ratio,
                      .ratio_interval = evidence.interval,

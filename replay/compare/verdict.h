@@ -32,9 +32,9 @@ struct PendingComparison {
   bool disturbed = false;  // a difference may have another cause
 };
 
-// Tests the figures of both sides; neither is empty. `earlier`: see evidence_for.
+// Tests the figures of both sides; neither is empty. `earlier`, `machine`: see evidence_for.
 AspectTest ask(Aspect aspect, const SideFigures& base, const SideFigures& fresh,
-               std::span<const SideFigures> earlier = {});
+               std::span<const SideFigures> earlier = {}, const MachineChange* machine = nullptr);
 
 // Corrects the p values of all tests and decides the rows.
 void judge(std::span<PendingComparison> rows, const CompareOptions& options);

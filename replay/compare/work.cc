@@ -155,8 +155,9 @@ void add_busy_share(const Sample& sample, std::vector<double>& shares) {
   shares.push_back(*conditions.other_cpu + conditions.stolen_cpu.value_or(0));
 }
 
-// Over all samples of a result: what else runs is a matter of the session.
-std::optional<double> session_busy_share(const Result& result) {
+}  // namespace
+
+std::optional<double> busy_share(const Result& result) {
   std::vector<double> shares;
   for (const Measurement& one : result.measurements) {
     for (const Sample& sample : one.samples) add_busy_share(sample, shares);
@@ -165,15 +166,13 @@ std::optional<double> session_busy_share(const Result& result) {
   return median(shares);
 }
 
-}  // namespace
-
 std::vector<PooledMeasurement> gather(std::span<const Result> results, bool across) {
   std::vector<PooledMeasurement> all;
   std::map<MeasurementKey, std::size_t> places;
   for (const Result& result : results) {
     const Controls controls(result);
     const auto begun_s = static_cast<double>(result.started_s().value_or(0));
-    const std::optional<double> busy = session_busy_share(result);
+    const std::optional<double> busy = busy_share(result);
     for (const Measurement& measurement : result.measurements) {
       MeasurementKey key = key_of(measurement);
       if (across) key.file_system.clear();

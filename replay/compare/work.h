@@ -57,8 +57,12 @@ ComparedSide side_of(const PooledMeasurement& side, std::span<const double> figu
 // since their scheduled time.
 double seconds_in_calls(const Sample& sample);
 
-// The median share of all CPU time that other programs used during the samples, 0 to 1. If some are
-// too short to tell, of all samples of their sessions. Empty if unknown.
+// The median share of all CPU time that other programs used during the samples of a result, 0 to 1.
+// Empty if unknown.
+std::optional<double> busy_share(const Result& result);
+
+// The same during the samples of a measurement. If some are too short to tell, of all samples of
+// their sessions.
 std::optional<double> busy_share(const PooledMeasurement& side);
 
 }  // namespace filereel

@@ -14,6 +14,8 @@
 #include "filesets/system/random.h"
 #include "filesets/system/units.h"
 #include "replay/compare/sessions.h"
+#include "replay/compare/side_figures.h"
+#include "replay/compare/work.h"
 #include "replay/history/entry_name.h"
 #include "replay/results/latency.h"
 #include "replay/statistics/order.h"
@@ -94,6 +96,7 @@ void add_point(TrendBuilder& growing, const HistoryEntry& entry, const Measureme
         {.entry = entry.number,
          .machine = entry.result.host.machine,
          .begun_s = static_cast<double>(entry.result.started_s().value_or(0)),
+         .busy = busy_share(entry.result).value_or(0),
          .started = entry.started,
          .firmware = entry.firmware,
          .complete = entry.result.complete,
@@ -101,75 +104,57 @@ void add_point(TrendBuilder& growing, const HistoryEntry& entry, const Measureme
   }
 }
 
-// The medians of the results with a firmware.
-std::vector<double> medians_with(const std::string& firmware, std::span<const TrendPoint> points) {
-  std::vector<double> medians;
-  for (const TrendPoint& point : points) {
-    if (point.firmware == firmware && point.figure.median > 0) {
-      medians.push_back(point.figure.median);
-    }
-  }
-  return medians;
-}
+// The figures with one firmware, as logarithms.
+struct FirmwareFigures {
+  std::vector<double> states;
+  double busy = 0;  // the median share of the results
+};
 
-// The logarithms of the figures with a firmware; of results that begin within kSameState of each
-// other, the median.
-std::vector<double> states_with(const std::string& firmware, std::span<const TrendPoint> points) {
-  std::vector<double> states, state;
-  double first = 0;
+// Without states if the measurement was not made with it.
+FirmwareFigures figures_with(const std::string& firmware, std::span<const TrendPoint> points) {
+  std::vector<double> begins, logarithms, busy;
   for (const TrendPoint& point : points) {
     if (point.firmware != firmware || !(point.figure.median > 0)) continue;
-    if (!state.empty() && point.begun_s - first >= kSameState) {
-      states.push_back(median(state));
-      state.clear();
-    }
-    if (state.empty()) first = point.begun_s;
-    state.push_back(std::log(point.figure.median));
+    begins.push_back(point.begun_s);
+    logarithms.push_back(std::log(point.figure.median));
+    busy.push_back(point.busy);
   }
-  if (!state.empty()) states.push_back(median(state));
-  return states;
+  if (begins.empty()) return {};
+  return {.states = figures_by_state(begins, logarithms), .busy = median(busy)};
 }
 
-// The margin of the ratio of the figures with two firmware revisions: from the deviations within
-// all revisions if there are enough, otherwise from the assumption.
-double margin_of(const TrendSeries& series, const std::vector<TrendFirmware>& firmware,
-                 const std::string& one, const std::string& other) {
+// The margin of the ratio of the figures with the last two of `firmware`: from the deviations
+// within all if there are enough, otherwise from the assumption.
+double margin_of(const TrendSeries& series, std::span<const FirmwareFigures> firmware) {
   constexpr double kQuantile = 0.975;
-  double squares = 0, freedom = 0;
-  for (const TrendFirmware& revision : firmware) {
-    const std::vector<double> states = states_with(revision.name, series.points);
-    if (states.size() < 2) continue;
-    freedom += static_cast<double>(states.size() - 1);
-    squares += variance(states) * static_cast<double>(states.size() - 1);
+  StateSpread spread;
+  for (const FirmwareFigures& one : firmware) spread.add(one.states);
+  double shares = 0, busy = 0;
+  for (const FirmwareFigures& one : firmware.last(2)) {
+    shares += 1 / static_cast<double>(one.states.size());
+    busy = std::max(busy, one.busy);
   }
-  const auto share = [&](const std::string& name) {
-    return 1 / static_cast<double>(states_with(name, series.points).size());
-  };
-  const double shares = std::sqrt(share(one) + share(other));
-  if (freedom >= kLeastFreedom) {
-    return std::expm1(student_quantile(kQuantile, freedom) * std::sqrt(squares / freedom) * shares);
+  if (spread.freedom >= kLeastFreedom) {
+    return std::expm1(student_quantile(kQuantile, spread.freedom) *
+                      std::sqrt(spread.variance_of_state() * shares));
   }
   const Aspect aspect = series.unit.starts_with("µs") ? Aspect::tail : Aspect::time;
-  const double spread = assumed_spread(series.points.back().machine, aspect, 0);
-  return std::expm1(normal_quantile(kQuantile) * spread * shares);
+  const double assumed = assumed_spread(series.points.back().machine, aspect, busy);
+  return std::expm1(normal_quantile(kQuantile) * assumed * std::sqrt(shares));
 }
 
 void finish(TrendSeries& series, const std::vector<TrendFirmware>& firmware) {
   const std::vector<TrendPoint>& points = series.points;
   series.change = change_between(points.front().figure.median, points.back().figure.median);
-  // The last two firmware revisions with this measurement.
-  const TrendFirmware* last = nullptr;
-  for (auto revision = firmware.rbegin(); revision != firmware.rend(); ++revision) {
-    const std::vector<double> medians = medians_with(revision->name, points);
-    if (medians.empty()) continue;
-    if (last) {
-      series.firmware_change =
-          change_between(median(medians), median(medians_with(last->name, points)));
-      series.firmware_margin = margin_of(series, firmware, revision->name, last->name);
-      return;
-    }
-    last = &*revision;
+  std::vector<FirmwareFigures> figures;
+  for (const TrendFirmware& revision : firmware) {
+    FirmwareFigures one = figures_with(revision.name, points);
+    if (!one.states.empty()) figures.push_back(std::move(one));
   }
+  if (figures.size() < 2) return;
+  const std::vector<double>&last = figures.back().states, &before = figures.rbegin()[1].states;
+  series.firmware_change = std::expm1(mean(last) - mean(before));
+  series.firmware_margin = margin_of(series, figures);
 }
 
 // Keeps the options only if they distinguish series of the same key.

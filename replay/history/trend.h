@@ -21,6 +21,7 @@ struct TrendPoint {
   std::uint32_t entry = 0;   // HistoryEntry::number
   std::string machine = {};  // HostInfo::machine
   double begun_s = 0;        // since the epoch; 0 if unknown
+  double busy = 0;           // share of the CPU time that other programs used; 0 if unknown
   std::string started, firmware;
   bool complete = true;  // of the result
   Spread figure;
@@ -34,9 +35,9 @@ struct TrendSeries {
   std::vector<TrendPoint> points;  // by time; at least one
 
   // Changes of the medians as shares: 0.05 is 5 % more.
-  double change = 0;                           // from the first to the last
-  std::optional<double> firmware_change = {};  // median with the last firmware relative to that
-                                               // with the one before
+  double change = 0;  // from the first to the last
+  // With the last firmware relative to the one before: geometric means of the states (sessions.h).
+  std::optional<double> firmware_change = {};
   // By how much chance and the spread between sessions change it, with 95 % confidence, as a share
   // in either direction on the scale of logarithms: 0.1 is -9 to +10 %. See sessions.h.
   std::optional<double> firmware_margin = {};

@@ -1,6 +1,10 @@
 #include "replay/history/trend.h"
 
+#include <cmath>
+#include <cstdint>
+#include <numbers>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -61,6 +65,33 @@ TEST_CASE("the change by firmware is that between the last two it was measured w
                   .at(0)
                   .series.at(0)
                   .firmware_change);
+}
+
+TEST_CASE("the margin of a change by firmware is larger if other programs ran") {
+  const auto margin = [](double other_cpu) {
+    std::vector<HistoryEntry> entries = {entry_of(1, "1.0", 1), entry_of(2, "2.0", 1)};
+    entries[1].result.measurements[0].samples[0].conditions.other_cpu = other_cpu;
+    const TrendSeries series = trends_of(folder_of(std::move(entries))).at(0).series.at(0);
+    return series.firmware_margin.value();
+  };
+  CHECK(margin(0) > 0.1);
+  CHECK(margin(0.8) > 2 * margin(0));
+}
+
+TEST_CASE("the change by firmware is that of the states' geometric means, with their margin") {
+  std::vector<HistoryEntry> entries;
+  // Seconds for 100 MB: 100, 50, 100 and 200 MB/s, then 200, 100, 200 and 400.
+  const std::vector<double> seconds = {1, 2, 1, 0.5, 0.5, 1, 0.5, 0.25};
+  for (std::uint32_t i = 0; i < seconds.size(); ++i) {
+    entries.push_back(entry_of(i + 1, i < 4 ? "1.0" : "2.0", seconds[i]));
+    entries.back().result.started = "2024-02-0" + std::to_string(i + 1) + "T12:00:00Z";
+  }
+  const TrendSeries series = trends_of(folder_of(std::move(entries))).at(0).series.at(0);
+  CHECK(series.firmware_change.value() == doctest::Approx(1.0));
+  // Deviations of log 2, 6 degrees of freedom: a variance of (log 2)^2 * 4 / 6, halved for the
+  // difference of two means of four; Student's t of 97.5 % is 2.446912.
+  const double error = std::numbers::ln2 * std::sqrt(4.0 / 6 / 2);
+  CHECK(series.firmware_margin.value() == doctest::Approx(std::expm1(2.446912 * error)));
 }
 
 TEST_CASE("what was measured with other options is another line, which says which") {
