@@ -17,8 +17,7 @@ With --compiler a C++ compiler runs all the time, in as many processes as there 
 
 evaluate compares sessions of a series with each other. All are of the same volume, so each verdict other
 than "same" and "cannot tell" is false (A/A). Then one operation of the new side, another one in each
-comparison, is made slower by a factor, and "slower" is right for it (A/B; of FC-Test alone, since ranks
-need one figure). Sessions are compared
+comparison, is made slower by a factor, and "slower" is right for it (A/B). Sessions are compared
 
     control    with the control, one session on each side
     nothing    without it
@@ -30,8 +29,8 @@ need one figure). Sessions are compared
 and by the time between them: at most 15 minutes, or at least an hour. The sessions of "three" and
 "history" are drawn at random, and get times 20 minutes apart, which a series is too short for. The bound
 is that of the share of false alarms, one-sided, 95 % (Clopper and Pearson); comparisons of one series have
-sessions in common, so it is a lower limit. "ranks" are verdicts without pairs, by the test of Mann and
-Whitney and Holm's correction alone.
+sessions in common, so it is a lower limit. "ranks" (of FC-Test) are verdicts without pairs, by the test of
+Mann and Whitney and Holm's correction alone.
 
 Rankings of three sessions are false if any two of them have an order. Trends are those of a history of
 eight sessions, of which the last four have another firmware, and of two sessions: how often the change by
@@ -332,6 +331,7 @@ class Series:
         self.plain = [without_control(one) for one in sessions]
         self.controls = [control_of(one) for one in sessions]
         self.times = [begun(one) for one in sessions]
+        self.of_sets = all(one["set"] for one in sessions[0]["measurements"])
 
     def pairs(self, least, most, count):
         all_pairs = [(i, j) for i in range(len(self.times)) for j in range(i)
@@ -367,22 +367,24 @@ class Series:
 
 
 def evaluate_one(comparer, pool, name, series, how, distance, factors, count):
+    with_ranks = how == "in turns" and series.of_sets
     for factor in [None, *factors]:
         tally = Tally()
         deals = list(series.deals(how, *distance, count))
         jobs = []
-        for number, (base, new, history) in enumerate(deals):
-            operations = [name_of(one) for one in new[0]["measurements"]]
-            operation = operations[number % len(operations)] if factor else None
-            if factor:
-                new = [slowed(one, operation, factor) for one in new]
-            ranks = by_ranks(base[0], new[0]) if how == "in turns" else {}
-            paths = [list(map(comparer.write, side)) for side in (base, new, history)]
-            jobs.append((pool.submit(comparer.measurements, *paths), operation, ranks))
+        for number, (base, plain, history) in enumerate(deals):
+            names = [name_of(one) for one in plain[0]["measurements"]]
+            # In turns, there are fewer comparisons: each operation in one.
+            changed = [None] if not factor else names if how == "in turns" else [names[number % len(names)]]
+            for operation in changed:
+                new = [slowed(one, operation, factor) for one in plain] if operation else plain
+                ranks = by_ranks(base[0], new[0]) if with_ranks else {}
+                paths = [list(map(comparer.write, side)) for side in (base, new, history)]
+                jobs.append((pool.submit(comparer.measurements, *paths), operation, ranks))
         for job, operation, ranks in jobs:
             tally.add(job.result(), operation, ranks)
         label = f"{name}, {how}" + (f", x{factor}" if factor else "")
-        print(tally.line(label, factor, how == "in turns"), flush=True)
+        print(tally.line(label, factor, with_ranks), flush=True)
 
 
 def share_line(name, false, count):
@@ -422,8 +424,7 @@ def evaluate(args, folder):
             for how, distance, name, factors in WAYS:
                 if how == "in turns" and kind == "mixed":
                     continue
-                alone = args.quick or any(not one["set"] for one in sessions[0]["measurements"])
-                evaluate_one(comparer, pool, name, series, how, distance, () if alone else factors,
+                evaluate_one(comparer, pool, name, series, how, distance, () if args.quick else factors,
                              args.comparisons)
             if len(sessions) >= 10:
                 evaluate_rankings(comparer, pool, series, args.comparisons)
