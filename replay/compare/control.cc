@@ -1,7 +1,6 @@
 #include "replay/compare/control.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <set>
 #include <tuple>
@@ -13,7 +12,6 @@
 #include "replay/compare/machine_change.h"
 #include "replay/compare/sessions.h"
 #include "replay/compare/side_figures.h"
-#include "replay/statistics/shift.h"
 
 namespace filereel {
 namespace {
@@ -68,19 +66,19 @@ bool all_on_the_same_kind(std::span<const ControlledPair> pairs) {
 
 // Sums over all measurements.
 struct ControlSums {
-  std::vector<ControlChange> changes;
+  std::vector<RunsChange> changes;
   double square = 0, noise = 0;                  // of the control's changes; of their errors
   double own_square = 0, own_noise = 0;          // the same of the volume
   double plain = 0, corrected = 0, freedom = 0;  // squared deviations of states
 
   void add(const SideFigures& base, const SideFigures& fresh) {
-    const Ratio own = ratio_of(base.values, fresh.values);
-    const ControlChange control = control_change(base, fresh);
+    const RunsChange own = change_of(base.values, fresh.values),
+                     control = change_of(base.control, fresh.control);
     changes.push_back(control);
     square += control.change * control.change;
     noise += control.error * control.error;
-    own_square += std::pow(std::log(own.estimate), 2);
-    own_noise += std::pow(error_of_runs(own, logarithms(base.values), logarithms(fresh.values)), 2);
+    own_square += own.change * own.change;
+    own_noise += own.error * own.error;
     for (const SideFigures* side : {&base, &fresh}) {
       StateSpread with, without;
       const std::vector<double> begins = begins_of(*side->of);

@@ -16,19 +16,13 @@ double squared(double value) {
   return value * value;
 }
 
-// The change of figures as a logarithm, with its error due to runs.
-ControlChange change_of(std::span<const double> base, std::span<const double> fresh) {
-  const Ratio ratio = ratio_of(base, fresh);
-  return {std::log(ratio.estimate), error_of_runs(ratio, logarithms(base), logarithms(fresh))};
-}
-
 std::vector<double> relative_to_control(const SideFigures& side) {
   std::vector<double> ratios = side.values;
   for (std::size_t i = 0; i < ratios.size(); ++i) ratios[i] /= side.control[i];
   return ratios;
 }
 
-double variance_of(const ControlChange& one) {
+double variance_of(const RunsChange& one) {
   return squared(std::max(one.error, kLeastError));
 }
 
@@ -37,9 +31,9 @@ struct WeightedMean {
 };
 
 // Weighted by precision.
-WeightedMean mean_of(std::span<const ControlChange> changes, double spread) {
+WeightedMean mean_of(std::span<const RunsChange> changes, double spread) {
   WeightedMean sums;
-  for (const ControlChange& one : changes) {
+  for (const RunsChange& one : changes) {
     const double weight = 1 / (variance_of(one) + spread);
     sums.mean += weight * one.change;
     sums.weights += weight;
@@ -51,14 +45,15 @@ WeightedMean mean_of(std::span<const ControlChange> changes, double spread) {
 
 }  // namespace
 
-ControlChange control_change(const SideFigures& base, const SideFigures& fresh) {
-  return change_of(base.control, fresh.control);
+RunsChange change_of(std::span<const double> base, std::span<const double> fresh) {
+  const Ratio ratio = ratio_of(base, fresh);
+  return {std::log(ratio.estimate), error_of_runs(ratio, logarithms(base), logarithms(fresh))};
 }
 
-MachineChange machine_change(std::span<const ControlChange> changes) {
+MachineChange machine_change(std::span<const RunsChange> changes) {
   const WeightedMean alike = mean_of(changes, 0);
   double beyond = -static_cast<double>(changes.size() - 1);  // the deviations that runs explain
-  for (const ControlChange& one : changes) {
+  for (const RunsChange& one : changes) {
     beyond += squared(one.change - alike.mean) / variance_of(one);
   }
   // 0 for a single measurement.
@@ -70,10 +65,10 @@ MachineChange machine_change(std::span<const ControlChange> changes) {
 
 CorrectedRatio corrected_ratio(const SideFigures& base, const SideFigures& fresh,
                                const MachineChange* machine) {
-  const ControlChange control = control_change(base, fresh);
-  const ControlChange runs = change_of(relative_to_control(base), relative_to_control(fresh));
+  const RunsChange control = change_of(base.control, fresh.control);
+  const RunsChange runs = change_of(relative_to_control(base), relative_to_control(fresh));
   if (!machine) return {.ratio = runs.change, .error = runs.error, .machine = control.change};
-  const ControlChange volume = change_of(base.values, fresh.values);
+  const RunsChange volume = change_of(base.values, fresh.values);
   const double of_control = variance_of(control), of_volume = squared(volume.error),
                of_runs = squared(runs.error), of_typical = squared(machine->error);
   const double all = squared(machine->spread) + of_control;

@@ -30,16 +30,16 @@
 
 namespace filereel {
 
-// A change of the control in one measurement, as a logarithm, and its standard error due to runs.
-struct ControlChange {
+// A change as a logarithm, and its standard error due to runs.
+struct RunsChange {
   double change = 0, error = 0;
 };
 
-// Both sides have control figures.
-ControlChange control_change(const SideFigures& base, const SideFigures& fresh);
+// Of figures by run, all above 0; neither side is empty.
+RunsChange change_of(std::span<const double> base, std::span<const double> fresh);
 
-// `changes`: of all measurements, at least one.
-MachineChange machine_change(std::span<const ControlChange> changes);
+// `changes`: of the control in all measurements, at least one.
+MachineChange machine_change(std::span<const RunsChange> changes);
 
 // A ratio without the machine's share, as logarithms.
 struct CorrectedRatio {

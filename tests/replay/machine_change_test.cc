@@ -28,7 +28,7 @@ struct Noise {
 };
 
 TEST_CASE("changes that their errors explain have no spread, and the mean by precision") {
-  const std::vector<ControlChange> changes = {{0.10, 0.1}, {0.14, 0.1}, {0.12, 0.2}};
+  const std::vector<RunsChange> changes = {{0.10, 0.1}, {0.14, 0.1}, {0.12, 0.2}};
   const MachineChange machine = machine_change(changes);
   CHECK(machine.spread == 0);
   // Weights 100, 100 and 25.
@@ -37,7 +37,7 @@ TEST_CASE("changes that their errors explain have no spread, and the mean by pre
 }
 
 TEST_CASE("the spread is the moment estimate of DerSimonian and Laird") {
-  const std::vector<ControlChange> changes = {{0, 0.1}, {1, 0.1}};
+  const std::vector<RunsChange> changes = {{0, 0.1}, {1, 0.1}};
   // Q = 50, the weights' sum is 200, their squares' 20,000: (50 - 1) / (200 - 100).
   const MachineChange machine = machine_change(changes);
   CHECK(machine.spread * machine.spread == Approx(0.49));
@@ -48,7 +48,7 @@ TEST_CASE("the spread is the moment estimate of DerSimonian and Laird") {
 TEST_CASE("one measurement is corrected by its own control") {
   Noise noise{std::mt19937_64(1)};
   const SideFigures base = noise.side(0.1), fresh = noise.side(0.1);
-  const std::vector<ControlChange> changes = {control_change(base, fresh)};
+  const std::vector<RunsChange> changes = {change_of(base.control, fresh.control)};
   const MachineChange machine = machine_change(changes);
   const CorrectedRatio alone = corrected_ratio(base, fresh, nullptr),
                        same = corrected_ratio(base, fresh, &machine);
@@ -61,7 +61,8 @@ TEST_CASE("a control without noise is taken at its word in each measurement") {
   Noise noise{std::mt19937_64(2)};
   const SideFigures base{.values = noise.runs(1, 0.1), .control = noise.runs(1, 0)};
   const SideFigures fresh{.values = noise.runs(1.5, 0.1), .control = noise.runs(1.5, 0)};
-  const std::vector<ControlChange> changes = {control_change(base, fresh), {0, 0}, {0.1, 0}};
+  const std::vector<RunsChange> changes = {
+      change_of(base.control, fresh.control), {0, 0}, {0.1, 0}};
   const MachineChange machine = machine_change(changes);
   const CorrectedRatio corrected = corrected_ratio(base, fresh, &machine);
   CHECK(corrected.machine == Approx(std::log(1.5)));
@@ -77,11 +78,11 @@ TEST_CASE(
   constexpr int kTimes = 500;
   for (int i = 0; i < kTimes; ++i) {
     std::vector<SideFigures> base, fresh;
-    std::vector<ControlChange> changes;
+    std::vector<RunsChange> changes;
     for (int k = 0; k < 4; ++k) {
       base.push_back(noise.side(0.1));
       fresh.push_back(noise.side(0.1));
-      changes.push_back(control_change(base.back(), fresh.back()));
+      changes.push_back(change_of(base.back().control, fresh.back().control));
     }
     const MachineChange machine = machine_change(changes);
     const CorrectedRatio one = corrected_ratio(base[0], fresh[0], &machine),
