@@ -259,6 +259,7 @@ TEST_CASE("a scan of a table that is not in the pool is read ahead by extents") 
   options.connections = 1;
   options.fulltext = false;
   options.rows = 400'000;  // more than the pool holds
+  options.settling = 10;
   const MysqlTrace trace(options);
   std::uint64_t ahead = 0, waited = 0;
   for (const RecordedOperation& one : trace.operations) {
@@ -322,6 +323,7 @@ TEST_CASE("a scan that changes rows reads the table once, like one that only rea
     options.connections = 1;
     options.fulltext = false;
     options.rows = 400'000;  // more than the pool holds
+    options.settling = 10;
     const MysqlTrace trace(options);
     return trace.count(read, "items.ibd");
   };
@@ -333,7 +335,7 @@ TEST_CASE("a scan that changes rows reads the table once, like one that only rea
 }
 
 TEST_CASE("inserts go on while a statement looks at all rows, unless that locks all at once") {
-  // Times between two writes of the binary log in which a scan of 20,00rows 0 has room.
+  // Times between two writes of the binary log in which a scan of 20,000 rows has room.
   const auto pauses = [](Statement scanning) {
     constexpr std::uint64_t kMost = 5'000'000;  // ns; the scans take 6 and 8 ms
     MysqlMixOptions options = mysql_options(Statement::insert);

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -72,6 +73,10 @@ struct MysqlMixOptions {
   std::uint64_t block = 4096;  // block size of the device for the redo log, in bytes
   std::uint64_t seed = 1;
   MysqlTiming timing = {};
+  // Transactions before the trace begins, until the turnover of pages is steady. Default: a tenth
+  // of the rows, at least 1,000 and at most 20,000. Tests of full scans, which need no such
+  // turnover, set it.
+  std::optional<std::uint64_t> settling = {};
 };
 
 // The trace starts with opening the server's files, which exist with the sizes required by the

@@ -10,7 +10,6 @@ namespace {
 
 constexpr std::uint64_t kSecond = 1'000'000'000;
 constexpr std::uint64_t kCheckpointEvery = 2;  // seconds (measured: 8 to 13 in 30 s)
-// Transactions until the turnover of pages is steady: a tenth of the rows, within these bounds.
 constexpr std::uint64_t kLeastSettling = 1'000, kMostSettling = 20'000;
 
 }  // namespace
@@ -41,7 +40,8 @@ MysqlServer::MysqlServer(const MysqlMixOptions& options, TraceBuilder& trace)
   cleaner_.start();
   if (fulltext_) fulltext_->start();
   simulation_.start(master());
-  connections_.start(std::clamp(options.rows / 10, kLeastSettling, kMostSettling));
+  connections_.start(
+      options.settling.value_or(std::clamp(options.rows / 10, kLeastSettling, kMostSettling)));
   while (!connections_.done()) simulation_.step();
   calls_.begin(threads_.master());
   connections_.start(options.transactions);
