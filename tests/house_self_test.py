@@ -2,7 +2,7 @@
 
 import unittest
 
-from house_test import faults_of, faults_of_recipes
+from house_test import faults_of, faults_of_recipes, faults_of_wrappers
 
 DOCUMENT = """
 ## Folders
@@ -80,6 +80,21 @@ class House(unittest.TestCase):
                          ["CONTRIBUTING.md names a/two.cc, which is not there",
                           "CONTRIBUTING.md says that a/one.cc holds 'kOther'"])
         self.assertEqual(check("nothing"), ["CONTRIBUTING.md names no files for contributors"])
+
+    def test_a_function_of_a_job_that_wrappers_lose(self):
+        names = [f"f{i}" for i in range(10)]
+        job = lambda names: "class Job {\n  // virtual int none() in words\n" + "".join(
+            f"  virtual std::optional<int> {name}(\n      int one,\n      int /*two*/) const {{ return {{}}; }}\n"
+            for name in names) + "};\n"
+        around = lambda names: "class JobAround : public Job {\n" + "".join(
+            f"  int {name}(int one,\n    int two) const override {{\n    return inner_->{name}(one, two);\n  }}\n"
+            for name in names) + "};\nclass Other : public JobAround {\n  int g() const override;\n};\n"
+        check = lambda job, around: list(faults_of_wrappers(job, around))
+        self.assertEqual(check(job(names), around(names)), [])
+        self.assertEqual(check(job([*names, "g"]), around(names)),
+                         ["JobAround does not forward g of Job: add it to replay/run/job_around.h"])
+        self.assertEqual(check(job(names[:3]), around(names)),
+                         ["replay/run/job.h does not show the functions of Job"])
 
 
 if __name__ == "__main__":

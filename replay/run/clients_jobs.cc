@@ -8,98 +8,41 @@
 
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
+#include "replay/run/job_around.h"
 
 namespace filereel {
 namespace {
 
-// Everything as in another job.
-class JobAround : public Job {
- public:
-  explicit JobAround(std::unique_ptr<Job> inner) : inner_(std::move(inner)) {}
-
-  JobRecord record() const override { return inner_->record(); }
-  std::string set() const override { return inner_->set(); }
-  std::uint64_t points() const override { return inner_->points(); }
-  Parameters parameters(std::uint64_t point) const override { return inner_->parameters(point); }
-  JobOptions options(std::uint64_t point) const override { return inner_->options(point); }
-  bool follows(std::uint64_t before, std::uint64_t point) const override {
-    return inner_->follows(before, point);
-  }
-  bool takes_turns() const override { return inner_->takes_turns(); }
-  std::uint32_t clients(std::uint64_t point) const override { return inner_->clients(point); }
-  std::size_t part(std::uint64_t point) const override { return inner_->part(point); }
-  std::vector<FileSystemKind> file_systems() const override { return inner_->file_systems(); }
-  std::optional<std::uint32_t> runs() const override { return inner_->runs(); }
-  VolumeCount volume_count() const override { return inner_->volume_count(); }
-  JobNeeds needs(std::span<const FileSystemKind> kinds, std::size_t volumes) const override {
-    return inner_->needs(kinds, volumes);
-  }
-  std::vector<AccessShape> shapes() const override { return inner_->shapes(); }
-  std::string_view room_advice() const override { return inner_->room_advice(); }
-  bool scales() const override { return inner_->scales(); }
-  bool may_diverge() const override { return inner_->may_diverge(); }
-  std::optional<ReplayParameters> replay_parameters(std::uint64_t point) const override {
-    return inner_->replay_parameters(point);
-  }
-  std::unique_ptr<FittedJob> fit(std::uint64_t point, const FittingPlace& place) const override {
-    return inner_->fit(point, place);
-  }
-
- protected:
-  const Job& inner() const { return *inner_; }
-
- private:
-  std::unique_ptr<Job> inner_;
-};
-
 constexpr const char* kAxis = "clients";
 
-// The points of the inner job for each number of clients.
+// One number of clients at all points.
 class WithClients final : public JobAround {
  public:
-  WithClients(std::unique_ptr<Job> inner, std::vector<std::uint32_t> counts, bool swept)
-      : JobAround(std::move(inner)), counts_(std::move(counts)), swept_(swept) {}
+  WithClients(std::unique_ptr<Job> inner, std::uint32_t count)
+      : JobAround(std::move(inner)), count_(count) {}
 
-  JobRecord record() const override {
-    JobRecord record = inner().record();
-    if (!swept_) return record;
-    SweepAxis axis{kAxis, {}};
-    for (const std::uint32_t count : counts_) axis.values.push_back(std::to_string(count));
-    record.axes.insert(record.axes.begin(), std::move(axis));
-    return record;
-  }
-  std::uint64_t points() const override { return counts_.size() * inner().points(); }
-  Parameters parameters(std::uint64_t point) const override {
-    Parameters list = inner().parameters(of_inner(point));
-    if (swept_) list.insert(list.begin(), {kAxis, std::to_string(clients(point))});
-    return list;
-  }
-  JobOptions options(std::uint64_t point) const override {
-    return inner().options(of_inner(point));
-  }
-  bool follows(std::uint64_t before, std::uint64_t point) const override {
-    return clients(before) == clients(point) && inner().follows(of_inner(before), of_inner(point));
-  }
-  std::uint32_t clients(std::uint64_t point) const override {
-    return counts_[point / inner().points()];
-  }
-  JobNeeds needs(std::span<const FileSystemKind> kinds, std::size_t volumes) const override {
-    JobNeeds needs = inner().needs(kinds, volumes);
-    needs.seconds *= static_cast<double>(counts_.size());
-    return needs;
-  }
-  std::optional<ReplayParameters> replay_parameters(std::uint64_t point) const override {
-    return inner().replay_parameters(of_inner(point));
-  }
-  std::unique_ptr<FittedJob> fit(std::uint64_t point, const FittingPlace& place) const override {
-    return inner().fit(of_inner(point), place);
-  }
+  std::uint32_t clients(std::uint64_t) const override { return count_; }
 
  private:
-  std::uint64_t of_inner(std::uint64_t point) const { return point % inner().points(); }
+  std::uint32_t count_;
+};
+
+// Numbers of clients as an axis.
+class SweptClients final : public JobAlongAxis {
+ public:
+  SweptClients(std::unique_ptr<Job> inner, const std::vector<std::uint32_t>& counts)
+      : JobAlongAxis(std::move(inner), axis_of(counts)), counts_(counts) {}
+
+  std::uint32_t clients(std::uint64_t point) const override { return counts_[value(point)]; }
+
+ private:
+  static SweepAxis axis_of(const std::vector<std::uint32_t>& counts) {
+    SweepAxis axis{kAxis, {}};
+    for (const std::uint32_t count : counts) axis.values.push_back(std::to_string(count));
+    return axis;
+  }
 
   std::vector<std::uint32_t> counts_;
-  bool swept_;
 };
 
 // The first reel is the inner job.
@@ -161,7 +104,8 @@ std::unique_ptr<Job> with_clients(std::unique_ptr<Job> job, std::span<const std:
                             "axes: use fewer",
                             printable(record.name), numbers.size(), kMostPoints, kMostAxes));
   }
-  return std::make_unique<WithClients>(std::move(job), std::move(numbers), swept);
+  if (!swept) return std::make_unique<WithClients>(std::move(job), numbers.front());
+  return std::make_unique<SweptClients>(std::move(job), numbers);
 }
 
 std::unique_ptr<Job> reel_per_client(std::vector<std::unique_ptr<Job>> jobs) {

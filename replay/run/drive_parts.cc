@@ -11,6 +11,7 @@
 #include "filesets/system/nearest.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
+#include "replay/run/job_around.h"
 #include "replay/volumes/device_part.h"
 
 namespace filereel {
@@ -35,54 +36,13 @@ DrivePart parse_part(const std::string& text) {
   return {text, percent / 100};
 }
 
-// Wraps a job that is measured on each part of near.
-class JobOnParts final : public Job {
+// A job that is measured on each part of near.
+class JobOnParts final : public JobAlongAxis {
  public:
   JobOnParts(std::unique_ptr<Job> job, std::vector<std::string> parts)
-      : job_(std::move(job)), parts_(std::move(parts)) {}
+      : JobAlongAxis(std::move(job), {std::string(kPartAxis), std::move(parts)}) {}
 
-  JobRecord record() const override {
-    JobRecord record = job_->record();
-    record.axes.insert(record.axes.begin(), {std::string(kPartAxis), parts_});
-    return record;
-  }
-  std::string set() const override { return job_->set(); }
-
-  std::uint64_t points() const override { return job_->points() * parts_.size(); }
-  Parameters parameters(std::uint64_t point) const override {
-    Parameters parameters = job_->parameters(on_part(point));
-    parameters.insert(parameters.begin(), {std::string(kPartAxis), parts_[part(point)]});
-    return parameters;
-  }
-  JobOptions options(std::uint64_t point) const override { return job_->options(on_part(point)); }
-  bool follows(std::uint64_t before, std::uint64_t point) const override {
-    return part(before) == part(point) && job_->follows(on_part(before), on_part(point));
-  }
-  std::size_t part(std::uint64_t point) const override { return point / job_->points(); }
-
-  std::vector<FileSystemKind> file_systems() const override { return job_->file_systems(); }
-  std::optional<std::uint32_t> runs() const override { return job_->runs(); }
-  VolumeCount volume_count() const override { return job_->volume_count(); }
-  JobNeeds needs(std::span<const FileSystemKind> kinds, std::size_t volumes) const override {
-    JobNeeds needs = job_->needs(kinds, volumes);
-    needs.seconds *= static_cast<double>(parts_.size());
-    return needs;
-  }
-  std::vector<AccessShape> shapes() const override { return job_->shapes(); }
-  std::string_view room_advice() const override { return job_->room_advice(); }
-  bool may_diverge() const override { return job_->may_diverge(); }
-  std::optional<ReplayParameters> replay_parameters(std::uint64_t point) const override {
-    return job_->replay_parameters(on_part(point));
-  }
-  std::unique_ptr<FittedJob> fit(std::uint64_t point, const FittingPlace& place) const override {
-    return job_->fit(on_part(point), place);
-  }
-
- private:
-  std::uint64_t on_part(std::uint64_t point) const { return point % job_->points(); }
-
-  std::unique_ptr<Job> job_;
-  std::vector<std::string> parts_;
+  std::size_t part(std::uint64_t point) const override { return value(point); }
 };
 
 }  // namespace

@@ -271,7 +271,7 @@ class FcTestJob final : public Job {
     return "use --scale, fewer --operations or a larger volume";
   }
 
-  bool takes_turns() const override { return true; }
+  std::uint64_t turns() const override { return points(); }
   VolumeCount volume_count() const override { return {1, 2}; }
 
   JobNeeds needs(std::span<const FileSystemKind> kinds, std::size_t /*volumes*/) const override {

@@ -166,9 +166,9 @@ class Job {
   virtual JobOptions options(std::uint64_t point) const = 0;
   // Whether `point` uses the files that the point `before` leaves, unchanged.
   virtual bool follows(std::uint64_t /*before*/, std::uint64_t /*point*/) const { return false; }
-  // Whether the points take turns: each repetition begins with the next one. For points that are
-  // compared with each other and share no files.
-  virtual bool takes_turns() const { return false; }
+  // The number of consecutive points that take turns: each repetition begins with the next one of
+  // them. For points that are compared with each other and share no files. 1: in their order.
+  virtual std::uint64_t turns() const { return 1; }
   // The number of clients at the point, of several processes; 0: all of them.
   virtual std::uint32_t clients(std::uint64_t /*point*/) const { return 0; }
   // The part of near that it is measured on, of those of the plan.

@@ -84,6 +84,16 @@ std::optional<AutoRuns> SharedBudget::next() {
   return part;
 }
 
+std::vector<std::uint64_t> order_of_points(std::uint32_t run, std::uint64_t points,
+                                           std::uint64_t turns) {
+  std::vector<std::uint64_t> order;
+  for (std::uint64_t i = 0; i < points; ++i) {
+    const std::uint64_t in_turn = i % turns;
+    order.push_back(i - in_turn + (in_turn + run - 1) % turns);
+  }
+  return order;
+}
+
 std::vector<Turn> turns_of(std::uint32_t run, std::size_t volumes, const WorkShare& stretch) {
   const double share = 1 / static_cast<double>(volumes);
   std::vector<Turn> turns;

@@ -76,6 +76,11 @@ class SharedBudget {
   std::uint64_t began_ns_ = 0;
 };
 
+// The points of a repetition in the order of measurement. Of each `turns` consecutive ones, every
+// repetition begins with the next.
+std::vector<std::uint64_t> order_of_points(std::uint32_t run, std::uint64_t points,
+                                           std::uint64_t turns);
+
 // The volume whose turn it is, and its part of the run.
 struct Turn {
   std::size_t volume = 0;

@@ -269,10 +269,11 @@ class Run {
       if (request_.stop.stop_requested()) return false;   // the files of the last one stay
       if (repetitions.run() > 1) change_places(job, sides);
       const WorkShare all = stretch.part(repetitions.stretch());
-      const std::uint64_t first = job.takes_turns() ? repetitions.run() - 1 : 0;
-      for (std::uint64_t i = 0; i < job.points(); ++i) {
-        const std::uint64_t point = (first + i) % job.points();
-        const WorkShare here = all.part({static_cast<double>(i) * share, share});
+      double begin = 0;
+      for (const std::uint64_t point :
+           order_of_points(repetitions.run(), job.points(), job.turns())) {
+        const WorkShare here = all.part({begin, share});
+        begin += share;
         const auto number = static_cast<std::uint32_t>(repetitions.run() + point);
         for (const Turn& turn : turns_of(number, sides.size(), here)) {
           const VolumeUnderTest& side = sides[turn.volume];

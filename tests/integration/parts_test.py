@@ -273,6 +273,20 @@ class InTurn(PartsTest):
         self.assertIn("middle", (self.scratch / "r.html").read_text())
 
     @needs("ext4")
+    def test_methods_of_copying_take_turns_on_each_part(self):
+        with self.drive() as device:
+            self.run_on("--near", f"{device},size=64M", "--parts", "begin,end", "--destroy", device, "--fs",
+                        "ext4", "--copy-command", "cp -a {from}/. {to}", runs=2, status=0)
+        samples = [(sample["started_s"], sample["run"], one["parameters"]["part"],
+                    one["parameters"]["copy_method"])
+                   for one in self.result()["measurements"] for sample in one["samples"]
+                   if one["operation"] == "copy-near"]
+        methods = ["readwrite", "cp -a {from}/. {to}"]
+        self.assertEqual([tuple(rest) for _, *rest in sorted(samples)],
+                         [(run, part, method) for run in (1, 2) for part in ("begin", "end")
+                          for method in (methods if run == 1 else methods[::-1])])
+
+    @needs("ext4")
     def test_far_stays_where_it_is(self):
         with self.drive() as device:
             self.run_on("--near", f"{device},size=64M", "--parts", "begin,end", "--far",

@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include "filesets/system/error.h"
+#include "replay/run/clients_jobs.h"
 #include "replay/run/job_kinds.h"
 
 namespace filereel {
@@ -86,6 +87,29 @@ TEST_CASE("parts are the first axis of each job's sweep") {
   CHECK_FALSE(job.follows(2, 3));  // it is on another part
   CHECK(job.needs({}, 1).seconds == doctest::Approx(2 * needs.seconds));
   CHECK(plan.parts.size() == 2);
+}
+
+TEST_CASE("on each part, the points take turns and have their clients") {
+  FileSet set;
+  set.name = "small";
+  JobOptions options;
+  options.sweep = {{"copy_method", {"readwrite", "copy_file_range"}}};
+  Plan plan;
+  plan.jobs.push_back(with_clients(make_fc_test_job(set, options), Texts{"3"}, false));
+  measure_on_parts(plan, parse_drive_parts(Texts{"begin", "end"}));
+  const Job& job = *plan.jobs[0];
+  CHECK(job.points() == 4);
+  CHECK(job.turns() == 2);
+  CHECK(job.clients(3) == 3);
+}
+
+TEST_CASE("on parts, files that fill their volume have no scale, as without") {
+  Plan plan;
+  plan.jobs.push_back(make_workload_job(
+      Workload::from_yaml("files: {fill: 50 %}\naccess: {size: 4 KiB}\n", "filling"), {}));
+  REQUIRE_FALSE(plan.jobs[0]->scales());
+  measure_on_parts(plan, parse_drive_parts(Texts{"begin", "end"}));
+  CHECK_FALSE(plan.jobs[0]->scales());
 }
 
 TEST_CASE("without parts a plan is unchanged") {

@@ -155,6 +155,17 @@ TEST_CASE("every second repetition reverses the order of volumes") {
   CHECK(order(2, 1) == std::vector<std::size_t>{0});
 }
 
+TEST_CASE("points in turns: every repetition begins with the next one of each group") {
+  using Order = std::vector<std::uint64_t>;
+  CHECK(order_of_points(1, 4, 1) == Order{0, 1, 2, 3});
+  CHECK(order_of_points(2, 4, 1) == Order{0, 1, 2, 3});
+  CHECK(order_of_points(1, 3, 3) == Order{0, 1, 2});
+  CHECK(order_of_points(2, 3, 3) == Order{1, 2, 0});
+  CHECK(order_of_points(4, 3, 3) == Order{0, 1, 2});
+  CHECK(order_of_points(1, 6, 2) == Order{0, 1, 2, 3, 4, 5});
+  CHECK(order_of_points(2, 6, 2) == Order{1, 0, 3, 2, 5, 4});
+}
+
 TEST_CASE("existing measurements are not among the new ones") {
   Result one, other;
   one.measurements.push_back(measurement_of("iso", "create", "ext4", "kernel"));
