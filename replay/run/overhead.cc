@@ -14,7 +14,18 @@ namespace {
 
 constexpr std::uint64_t kFewest = 1000;  // operations of a replay
 
-// Yields the first operations of another source, without pauses and content.
+// Removes what takes time by itself, or is not filereel's own work: due times, pauses and work of a
+// pace, waits for something outside of the trace, content. The operation itself remains.
+void strip(Operation& op) {
+  if (op.kind == OperationKind::pace) {
+    op.flags = pace_flags::kFromNow;
+    op.offset = 0;
+  }
+  if (op.kind == OperationKind::wait) op.length = 0;
+  op.data = DataSource::last_read;  // needs no generated content
+}
+
+// Yields the first operations of another source, stripped.
 class StrippedSource final : public OperationSource {
  public:
   StrippedSource(std::unique_ptr<OperationSource> source, std::uint64_t most)
@@ -23,13 +34,7 @@ class StrippedSource final : public OperationSource {
   std::size_t next(std::span<Operation> out) override {
     const std::size_t filled = source_->next(out.first(std::min<std::uint64_t>(out.size(), left_)));
     left_ -= filled;
-    for (Operation& op : out.first(filled)) {
-      if (op.kind == OperationKind::pace) {
-        op.flags = pace_flags::kFromNow;
-        op.offset = 0;
-      }
-      op.data = DataSource::last_read;  // needs no generated content
-    }
+    std::ranges::for_each(out.first(filled), strip);
     return filled;
   }
   bool would_wait() const override { return source_->would_wait(); }

@@ -19,9 +19,10 @@ struct ReadyTrace {
 // The overhead: nanoseconds of processor time (user and system) of the threads that execute
 // operations, divided by the number of operations, with the null engine instead of system calls. It
 // includes the work for each operation: taking it from its source, looking up names and open files,
-// reading the clock twice, counting. It excludes waits, pauses of a pace, generating content for
-// writes, and other threads (which read the trace or show progress). It therefore depends little on
-// the number of threads and the kind of work.
+// reading the clock twice, counting. It excludes everything of the trace that takes time by itself
+// (due times, pauses and work of a pace, waits), generating content for writes, and other threads
+// (which read the trace or show progress). It therefore depends little on the number of threads and
+// the kind of work, and measuring it takes much less time than the replay of a slow program.
 //
 // The part between the two clock readings is included in each latency, the rest only in elapsed
 // times: a latency minus this figure is a lower bound for the time in the system.

@@ -73,13 +73,26 @@ TEST_CASE("the overhead per operation does not grow with the number of threads")
   CHECK(overhead_of(FcTest(set, {.threads = 64})) < 20 * one);
 }
 
-TEST_CASE("the overhead excludes pauses") {
+// It would take years if any of them took its time.
+TEST_CASE("the overhead excludes pauses, work and waits") {
   constexpr std::uint64_t kHour = 3'600'000'000'000;
+  const Operation read = transfer(OperationKind::read, 4096);
   for (const std::uint32_t from :
-       {pace_flags::kFromStart, pace_flags::kFromLastEnd, pace_flags::kFromNow}) {
+       {pace_flags::kFromStart, pace_flags::kFromLastEnd, pace_flags::kFromNow, pace_flags::kWork,
+        pace_flags::kFirstWork}) {
     CAPTURE(from);
-    Repeated pausing({pause_of(kHour, from), transfer(OperationKind::read, 4096)});
+    Repeated pausing({pause_of(kHour, from), read});
     CHECK(pausing.overhead_ns() > 0);
+  }
+  for (const std::uint32_t why : {wait_flags::kForThread, wait_flags::kForOutside,
+                                  wait_flags::kForProcessor, wait_flags::kForRecorder}) {
+    CAPTURE(why);
+    Operation wait;
+    wait.kind = OperationKind::wait;
+    wait.flags = why;
+    wait.length = kHour;
+    Repeated waiting({pause_of(0, pace_flags::kFromNow), wait, read});
+    CHECK(waiting.overhead_ns() > 0);
   }
 }
 
