@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
 
@@ -32,8 +33,9 @@ void check_components(std::string_view path, std::string_view where) {
           where, fmt::format("the path '{}' contains '{}'; remove it", printable(path), component));
     }
     if (component.size() > kMaxComponent) {
-      throw_unusable(where, fmt::format("the path '{}' has a name of {} bytes; the limit is {}",
-                                        printable(path), component.size(), kMaxComponent));
+      throw_unusable(where,
+                     fmt::format("the path '{}' has a name of {}; the limit is {}", printable(path),
+                                 counted(component.size(), "byte"), kMaxComponent));
     }
     begin = end + 1;
   }
@@ -103,10 +105,8 @@ class EntryChecker {
       if (hole.length == 0) fail_here("a hole is empty");
       if (hole.offset < end) fail_here("its holes overlap or are out of order");
       if (hole.offset > size || hole.length > size - hole.offset) {
-        fail_here(
-            fmt::format("a hole of {} bytes at offset {} extends past the end of the file ({} "
-                        "bytes)",
-                        hole.length, hole.offset, size));
+        fail_here(fmt::format("a hole of {} at offset {} extends past the end of the file ({})",
+                              counted(hole.length, "byte"), hole.offset, counted(size, "byte")));
       }
       end = hole.offset + hole.length;
     }
@@ -176,8 +176,8 @@ FileSetTotals FileSet::totals() const {
 void check_path(std::string_view path, std::string_view where) {
   if (path.empty()) throw_unusable(where, "the path is empty");
   if (path.size() > PATH_MAX) {
-    throw_unusable(where, fmt::format("the path '{}' has {} bytes; the limit is {}",
-                                      printable(path), path.size(), PATH_MAX));
+    throw_unusable(where, fmt::format("the path '{}' has {}; the limit is {}", printable(path),
+                                      counted(path.size(), "byte"), PATH_MAX));
   }
   if (path.front() == '/') {
     throw_unusable(where,

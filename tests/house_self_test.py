@@ -2,6 +2,8 @@
 
 import unittest
 
+from house_counts import faults_of_counts
+from house_names import faults_of_names
 from house_test import faults_of, faults_of_recipes, faults_of_wrappers
 
 DOCUMENT = """
@@ -95,6 +97,43 @@ class House(unittest.TestCase):
                          ["JobAround does not forward g of Job: add it to replay/run/job_around.h"])
         self.assertEqual(check(job(names[:3]), around(names)),
                          ["replay/run/job.h does not show the functions of Job"])
+
+    def check_names(self, text, *faults, file="filesets/a.h"):
+        files = {"filesets/b.h": "struct Tree { int size_; }; void walk_tree(Tree);  // gone_name",
+                 "replay/run/c.cc": 'std::string text = "see kept_word";',
+                 "tests/d.py": "def python_name(): pass\n", "images/picture.png": None, file: text}
+        self.assertEqual([one.removeprefix(f"{file} names ") for one in faults_of_names(files)
+                          if one.startswith(file)], list(faults))
+
+    def test_comments_that_name_what_is_there(self):
+        self.check_names("// walk_tree (b.h) of filesets/b.h; `Tree::size_`, walk_tree(), kept_word\n"
+                         "/* python_name of d.py; size_, and put_* */ int linux_aio;")
+        self.check_names("// linux/fs.h, innodb_page_size, bpf_*_kernel.h, https://host/x.h\n")
+
+    def test_comments_that_name_what_is_gone(self):
+        gone = "{}, which is not there"
+        self.check_names("// as walk_trees does (filesets/c.h)", gone.format("filesets/c.h"),
+                         gone.format("walk_trees"))
+        self.check_names("int a;  // queued_ and flying_\n// of gone_name", gone.format("queued_"),
+                         gone.format("flying_"), gone.format("gone_name"))
+        self.check_names("/* by `Tree::Node`, closed() of\n a PathFilter */ char c = '\"';",
+                         gone.format("closed"), gone.format("Node"), gone.format("PathFilter"))
+        self.check_names("x = 1  # of no_such_name\n", gone.format("no_such_name"), file="tests/e.py")
+
+    def test_documents_that_name_what_is_gone(self):
+        gone = "{}, which is not there"
+        self.check_names("`c.cc` in `replay/run/`, `walk_tree`\n```\nelse.h\n```\n", file="docs/a.md")
+        self.check_names("`b.cc`, `Other`, `other()`", gone.format("b.cc"), gone.format("other"),
+                         gone.format("Other"), file="docs/a.md")
+        self.check_names("`c.cc`", "c.cc, but not its folder replay/run", file="docs/a.md")
+
+    def test_numbers_whose_words_do_not_agree(self):
+        check = lambda text: [one.partition("'")[2].partition("'")[0] for one in faults_of_counts(
+            "a.cc", text, {"a.cc: those of {} differ"})]
+        self.assertEqual(check('f("{} results differ", n); g("{:>3} "\n  "files"); h("has {} are");'),
+                         ["{} results", "{:>3} files", "has {} are"])
+        self.assertEqual(check('f("at most {} files, {} to {} runs; {} and {} are the same");'
+                               'g("those of {} differ"); h("{} bus"); // "{} files"'), [])
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Which folder may include which: the sources against the list in docs/architecture.md. And whether the files
 that CONTRIBUTING.md names for contributors exist. And whether flags of a trace are independent of the
-processor. And whether wrappers of jobs forward every function of a job.
+processor. And whether wrappers of jobs forward every function of a job. And whether comments and documents
+name what exists (house_names.py), and whether texts with numbers are right for 1 (house_counts.py).
 
 house_test.py DIR prints a line for each fault in the tree at DIR, and exits with 1 if there is any.
 """
@@ -9,6 +10,9 @@ import graphlib
 import pathlib
 import re
 import sys
+
+import house_counts
+import house_names
 
 LAYERS = ["filesets", "traces", "replay", "tools"]  # each may include those before it
 SOURCES = {".h", ".cc", ".c"}
@@ -128,6 +132,11 @@ def main(root):
     faults += faults_of_recipes((root / "CONTRIBUTING.md").read_text(), lambda pattern: [
         path.read_text() for path in root.glob(pattern) if path.is_file()])
     faults += faults_of_wrappers(sources["replay/run/job.h"], sources["replay/run/job_around.h"])
+    # The changelog tells of what was there.
+    files = {file: text for file, text in house_names.tree(root).items() if file != "CHANGELOG.md"}
+    faults += house_names.faults_of_names(files)
+    for file, text in sources.items():
+        faults += house_counts.faults_of_counts(file, text)
     for fault in faults:
         print(fault)
     return 1 if faults else 0

@@ -4,7 +4,7 @@ find_package(Python3 REQUIRED COMPONENTS Interpreter)
 add_test(NAME house
          COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/house_test.py ${PROJECT_SOURCE_DIR})
 add_test(NAME house_sees COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/house_self_test.py)
-set_tests_properties(house_sees PROPERTIES ENVIRONMENT PYTHONDONTWRITEBYTECODE=1)
+set_tests_properties(house house_sees PROPERTIES ENVIRONMENT PYTHONDONTWRITEBYTECODE=1)
 add_test(NAME prose
          COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/prose/prose_test.py ${PROJECT_SOURCE_DIR})
 add_test(NAME prose_sees COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/prose/prose_self_test.py)

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "filesets/system/counted.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
 #include "tools/table.h"
@@ -22,9 +23,8 @@ std::string seconds(const ComparedSide& side) {
 }
 
 std::string runs(const ComparedSide& side) {
-  return side.left_out == 0
-             ? counted(side.samples, "run", "runs")
-             : fmt::format("{} of {} runs", side.samples, side.samples + side.left_out);
+  return side.left_out == 0 ? counted(side.samples, "run", "runs")
+                            : counted_of(side.samples, side.samples + side.left_out, "run");
 }
 
 std::string probability(double p) {
@@ -139,7 +139,7 @@ std::string reasons(const ResultComparison& comparison, const Parameters& shared
     text += fmt::format("; {}", printable_line(one.reason));
     if (one.most > 0) {
       const std::string range = one.fewest == one.most ? "" : fmt::format("{} to ", one.fewest);
-      text += fmt::format("; about {}{} runs per side should decide", range, one.most);
+      text += fmt::format("; about {}{} per side should decide", range, counted(one.most, "run"));
     }
     text += "\n";
   }

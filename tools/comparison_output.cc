@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/units.h"
 #include "replay/compare/comparison.h"

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
+#include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/units.h"
 #include "replay/run/catalogue.h"
@@ -54,8 +55,9 @@ class Editing {
   void notice_of_torn(const Session& session) const {
     for (const auto& reader : readers_) {
       if (!reader->info().complete) {
-        session.notice(fmt::format("the reel is truncated: its first {} operations are used",
-                                   reader->info().operations));
+        session.notice(
+            fmt::format("the reel is truncated: its first {} used",
+                        counted(reader->info().operations, "operation is", "operations are")));
       }
     }
   }
@@ -77,7 +79,7 @@ void edit(const std::vector<std::string>& reels, const std::string& output, std:
   ReelOutput out(output, {});
   {
     const ProgressLine line(session, [&] {
-      return fmt::format("{} of {} operations", editing.read(), editing.operations() * times);
+      return counted_of(editing.read(), editing.operations() * times, "operation");
     });
     work(editing, out.builder());
   }

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "filesets/system/counted.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
 #include "replay/results/block_baseline.h"
@@ -83,7 +84,7 @@ std::string describe_runs(const Result& result) {
   if (all == 0) return "no runs";
   std::string text = least == most ? counted(most, "run", "runs") + " each"
                                    : fmt::format("{} to {} runs each", least, most);
-  text += fmt::format(", intervals of {} of {} measurements within {:.3g} %", precise, all,
+  text += fmt::format(", intervals of {} within {:.3g} %", counted_of(precise, all, "measurement"),
                       automatic->width * 100);
   if (out_of_time) {
     text += fmt::format(" (time budget of {} used up)", format_duration(automatic->budget_s));

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "filesets/content/content_kinds.h"
+#include "filesets/system/counted.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
 #include "replay/json.h"
@@ -82,10 +83,12 @@ std::string describe_file_set(const FileSet& set, const Bold& bold) {
   std::string text = bold(printable_line(set.name)) + "\n";
   if (!set.description.empty()) text += paragraph(set.description);
   if (!set.source.empty()) text += "source: " + printable_line(set.source) + "\n";
-  text += fmt::format("\n{} files, {} bytes ({}), {} directories, depth {}\n", totals.files,
-                      totals.bytes, format_size(totals.bytes), totals.directories, shape.depth);
+  text += fmt::format("\n{}, {} ({}), {}, depth {}\n", counted(totals.files, "file"),
+                      counted(totals.bytes, "byte"), format_size(totals.bytes),
+                      counted(totals.directories, "directory", "directories"), shape.depth);
   if (totals.symlinks + totals.hard_links > 0) {
-    text += fmt::format("{} symbolic links, {} hard links\n", totals.symlinks, totals.hard_links);
+    text += fmt::format("{}, {}\n", counted(totals.symlinks, "symbolic link"),
+                        counted(totals.hard_links, "hard link"));
   }
   text += fmt::format("median {}, largest {}; compresses to {:.0f} %; holes {}\n\n",
                       format_size(shape.median), format_size(totals.largest),

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
@@ -159,8 +160,10 @@ std::string heat_maps(const Result& result, const std::string& wanted, const Bol
     if (wanted.empty() && found > kMostMaps) continue;
     const auto runs = static_cast<std::uint64_t>(
         std::ranges::count_if(one.samples, [](const Sample& sample) { return !!sample.course; }));
-    text += fmt::format("\n{}: latency over time{}\n{}", bold(printable_line(title)),
-                        runs > 1 ? fmt::format(", {} runs together", runs) : "", heat_map(grid));
+    text += fmt::format(
+        "\n{}: latency over time{}\n{}", bold(printable_line(title)),
+        runs > 1 ? ", " + counted(static_cast<std::uint64_t>(runs), "run") + " together" : "",
+        heat_map(grid));
   }
   if (found == 0 && !wanted.empty()) {
     throw Error(

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "filesets/catalog/catalog.h"
+#include "filesets/system/counted.h"
 #include "filesets/system/packages.h"
 #include "filesets/system/units.h"
 #include "replay/engine/io_engine.h"
@@ -45,8 +46,9 @@ void list(const Session& session) {
   std::string text = heading("File sets");
   const std::vector<CatalogFileSet> sets = list_catalog_file_sets();
   for (const CatalogFileSet& set : sets) {
-    const std::string figures = fmt::format("  {:<{}} {:>6} files {:>8}  ", set.name,
-                                            width_of(sets), set.files, format_size(set.bytes));
+    const std::string figures =
+        fmt::format("  {:<{}} {:>6} {:<5} {:>8}  ", set.name, width_of(sets), set.files,
+                    agreeing(set.files, "file", "files"), format_size(set.bytes));
     text += wrapped(figures + set.description, figures.size());
   }
   text += "\n" + heading("Plans");

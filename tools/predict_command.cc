@@ -123,9 +123,8 @@ std::vector<ReplayedVolume> replayed_volumes(std::span<const Result> results,
         volume.runs.push_back(sample.run);
       }
       if (allow_divergence || failures_of(one).empty()) continue;
-      volume.obstacle = fmt::format(
-          "{} results differ from the recording, so the program would do something else",
-          divergences_text(one));
+      volume.obstacle = fmt::format("{} from the recording, so the program would do something else",
+                                    differing_text(one));
     }
   }
   return volumes;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "filesets/system/counted.h"
 #include "filesets/system/printable.h"
 #include "tools/compare_table.h"
 
@@ -126,8 +127,8 @@ std::string reliability(const PredictedProgram& program, std::span<const Replaye
       std::ranges::minmax(volumes, {}, [](const auto& one) { return one.seconds.size(); });
   const std::size_t least = runs.min.seconds.size(), most = runs.max.seconds.size();
   std::string text =
-      fmt::format("time from the first to the last operation; median of {} repetitions, in turns",
-                  least == most ? fmt::format("{}", most) : fmt::format("{} to {}", least, most));
+      fmt::format("time from the first to the last operation; median of {}{}, in turns",
+                  least == most ? "" : fmt::format("{} to ", least), counted(most, "repetition"));
   if (prediction.accuracy) {
     text += fmt::format(
         "; intervals combine their spread, the accuracy of replays, {:.0f} % ({:.0f} % for the "

@@ -21,6 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/process.h"
@@ -248,8 +249,9 @@ void record(const RecordArguments& arguments, Session& session) {
     const auto begin = std::chrono::steady_clock::now();
     const auto describe = [&] {
       const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
-      return fmt::format("{}  {} operations  {}  {} lost", format_duration(elapsed.count()),
-                         output.written(), format_size(output.bytes()), recorder->lost());
+      return fmt::format("{}  {}  {}  {} lost", format_duration(elapsed.count()),
+                         counted(output.written(), "operation"), format_size(output.bytes()),
+                         recorder->lost());
     };
     ProgressLine line(session,
                       shares_standard_error(arguments) ? std::function<std::string()>() : describe);

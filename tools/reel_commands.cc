@@ -13,6 +13,7 @@
 
 #include "filesets/catalog/catalog.h"
 #include "filesets/ownership/atomic_file.h"
+#include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
 #include "replay/run/catalogue.h"
@@ -75,8 +76,7 @@ void import_trace(const ImportArguments& arguments, Session& session) {
     builder.model().begin_with(*initial, at);
   }
   {
-    const ProgressLine line(session,
-                            [&] { return fmt::format("{} operations", output.written()); });
+    const ProgressLine line(session, [&] { return counted(output.written(), "operation"); });
     try {
       importer.read(input, output.builder(),
                     {.working_directory = arguments.cwd, .stop = signals.token()});
@@ -107,9 +107,8 @@ void export_reel(const std::string& name, const std::string& format, const std::
   WatchedSource source(reader, read, gone.get_token());
   ExportLosses losses;
   {
-    const ProgressLine line(session, [&] {
-      return fmt::format("{} of {} operations", read.load(), reader.info().operations);
-    });
+    const ProgressLine line(
+        session, [&] { return counted_of(read.load(), reader.info().operations, "operation"); });
     losses = exporter.write(source, reader.tables(), reader.info(), [&](std::string_view text) {
       if (out) {
         out->write(text);

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "filesets/system/counted.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
 #include "replay/json.h"
@@ -117,7 +118,8 @@ std::string describe(const std::string& path, const ReelReader& reader, const Re
     text += "TRUNCATED: the file is incomplete; the figures cover its complete blocks\n";
   }
   for (const auto& [name, value] : info.facts) line(printable(name, 16), printable(value));
-  line("operations", fmt::format("{}, including {} calls", summary.operations, summary.calls));
+  line("operations",
+       fmt::format("{}, including {}", summary.operations, counted(summary.calls, "call")));
   if (info.timed) line("duration", format_duration(static_cast<double>(info.duration_ns) * 1e-9));
   if (info.recorder_ns > 0) {
     line("overhead",
@@ -233,9 +235,8 @@ std::optional<ReelSummary> summarise(ReelReader& reader, Session& session) {
   WatchedSource source(reader, read, signals.token());
   ReelSummary summary;
   {
-    const ProgressLine line(session, [&] {
-      return fmt::format("{} of {} operations", read.load(), reader.info().operations);
-    });
+    const ProgressLine line(
+        session, [&] { return counted_of(read.load(), reader.info().operations, "operation"); });
     summary = summarise_trace(source, reader.info(), signals.token());
   }
   if (!signals.requested()) return summary;
@@ -272,8 +273,8 @@ void dump_reel(ReelReader& reader, const std::string& name, Session& session) {
     text.clear();
   }
   if (!reader.info().complete) {
-    session.notice(fmt::format("{} is truncated: its complete blocks have {} operations", name,
-                               reader.info().operations));
+    session.notice(fmt::format("{} is truncated: its complete blocks have {}", name,
+                               counted(reader.info().operations, "operation")));
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "filesets/system/counted.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
 #include "replay/report/figures.h"
@@ -77,8 +78,8 @@ std::string verdict(const Measurement& measurement, const Sample& sample) {
     for (const auto& [name, count] : reel.divergences) {
       classes += fmt::format("{}{} {}", classes.empty() ? "" : ", ", count, printable(name));
     }
-    text += fmt::format("{} differ from the trace: {}",
-                        counted(sample.divergences, "result", "results"), classes);
+    text += fmt::format("{} from the trace: {}",
+                        counted(sample.divergences, "result differs", "results differ"), classes);
   }
   if (reel.unverified > 0) {
     text += fmt::format("; {} not compared", reel.unverified);
@@ -102,7 +103,7 @@ std::string verdict(const Measurement& measurement, const Sample& sample) {
           : fmt::format("{} from the recorded tree",
                         counted(tree.differences, "difference", "differences"));
   if (tree.left_out > 0) {
-    text += fmt::format("; {} links left out: not supported by {}", tree.left_out,
+    text += fmt::format("; {} left out: not supported by {}", counted(tree.left_out, "link"),
                         printable(measurement.file_system));
   }
   text += '\n';
@@ -117,7 +118,7 @@ std::string conditions(const ReplayParameters& how) {
                                  printable(how.pace), printable(how.engine));
   if (how.depth > 0) text += fmt::format(" at depth {}", how.depth);
   text += fmt::format(", verify {}", printable(how.verify));
-  if (how.clients > 1) text += fmt::format("; {} clients", how.clients);
+  if (how.clients > 1) text += "; " + counted(how.clients, "client");
   return text + "\n";
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "filesets/system/counted.h"
 #include "filesets/system/printable.h"
 #include "tools/compare_table.h"
 #include "tools/table.h"

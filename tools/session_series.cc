@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "filesets/ownership/atomic_file.h"
+#include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
@@ -121,7 +122,8 @@ class SeriesRun {
     // Nothing is changed before all files have been checked.
     for (const std::uint32_t number : finished) add_from_files(number);
     if (!finished.empty()) {
-      session_.notice(fmt::format("{} of {} sessions finished before", finished.size(), count_));
+      session_.notice(
+          fmt::format("{} finished before", counted_of(finished.size(), count_, "session")));
     }
     for (const std::uint32_t number : open) {
       ResultOptions output = numbered(series_.output, number);
@@ -303,14 +305,15 @@ class SeriesRun {
       session_.print_to(series_.output.html, html_report(reported));
     }
     if (in_turn) {
-      session_.print(fmt::format("All {} sessions:\n", count_));
+      session_.print(fmt::format("All {}:\n", counted(count_, "session")));
       show_comparison(sides[0], sides[1], {}, session_);
       return;
     }
     const SelfComparison self = compare_with_itself(sides[0]);
     if (self.measurements.empty()) return;
-    session_.print(fmt::format("\nThe {} sessions compared with each other:\n\n", count_) +
-                   format_self_comparison(self, session_, STDOUT_FILENO));
+    session_.print(
+        fmt::format("\nThe {} compared with each other:\n\n", counted(count_, "session")) +
+        format_self_comparison(self, session_, STDOUT_FILENO));
   }
 
   const SessionSeries& series_;

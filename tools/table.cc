@@ -7,6 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "filesets/system/counted.h"
 #include "filesets/system/printable.h"
 
 namespace filereel {
@@ -185,10 +186,6 @@ std::string format_columns(Rows rows, const LineStyle& style, std::size_t width)
 std::string format_table(const Rows& rows, const Bold& bold) {
   return format_columns(
       rows, [&](std::size_t row, std::string line) { return row == 0 ? bold(line) : line; });
-}
-
-std::string counted(std::uint64_t count, std::string_view one, std::string_view many) {
-  return fmt::format("{} {}", count, count == 1 ? one : many);
 }
 
 std::string format_warning(const Warning& warning) {

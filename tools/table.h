@@ -53,9 +53,6 @@ std::string format_table(const Rows& rows, const Bold& bold);
 // Text wrapped at 80 columns; all lines but the first are indented by `indent`.
 std::string wrapped(std::string_view text, std::size_t indent);
 
-// "12 operations", "1 operation".
-std::string counted(std::uint64_t count, std::string_view one, std::string_view many);
-
 // "ext4 (kernel driver), near /dev/sdb1 on Fast Disk 3 1.07", "without a volume".
 std::string describe_volumes(const Result& result, const std::string& file_system);
 

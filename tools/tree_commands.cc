@@ -9,6 +9,7 @@
 #include "filesets/formats/fileset_file.h"
 #include "filesets/scan/capture.h"
 #include "filesets/scan/populate.h"
+#include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
@@ -28,8 +29,8 @@ struct TreeProgress {
 };
 
 std::string contents(const FileSetTotals& totals) {
-  std::string text = fmt::format("{}, {} ({} bytes), {}", counted(totals.files, "file", "files"),
-                                 format_size(totals.bytes), totals.bytes,
+  std::string text = fmt::format("{}, {} ({}), {}", counted(totals.files, "file", "files"),
+                                 format_size(totals.bytes), counted(totals.bytes, "byte"),
                                  counted(totals.directories, "directory", "directories"));
   if (totals.symlinks > 0) text += ", " + counted(totals.symlinks, "symlink", "symlinks");
   if (totals.hard_links > 0) text += ", " + counted(totals.hard_links, "hard link", "hard links");
@@ -46,7 +47,8 @@ void capture(const std::string& folder, const std::string& output, bool cross, S
   CaptureTotals totals;
   {
     const ProgressLine line(session, [&] {
-      return fmt::format("{} entries, {}", seen.entries.load(), format_size(seen.bytes.load()));
+      return fmt::format("{}, {}", counted(seen.entries.load(), "entry", "entries"),
+                         format_size(seen.bytes.load()));
     });
     totals = capture_tree(
         folder, {.cross_file_systems = cross, .stop = signals.token()},
@@ -99,7 +101,8 @@ void populate(const std::string& set_name, const std::string& folder, double sca
       const double done =
           all.bytes == 0 ? 0
                          : static_cast<double>(made.bytes.load()) / static_cast<double>(all.bytes);
-      return fmt::format("{} of {} entries, {} of {}  {}", made.entries.load(), set.entries.size(),
+      return fmt::format("{} of {}, {} of {}  {}", made.entries.load(),
+                         counted(set.entries.size(), "entry", "entries"),
                          format_size(made.bytes.load()), format_size(all.bytes),
                          time_left(done, elapsed));
     });

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "filesets/system/counted.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
 #include "replay/json.h"
@@ -97,7 +98,8 @@ std::string describe_access(const AccessMix& mix) {
     if (share == 100'000) return std::string(all);
     return share == 0 ? std::string(none) : fmt::format("{} {}", percent_of(part(share)), some);
   };
-  const std::string kind = mix.ratio > 0 ? fmt::format("{:.6g} reads per write", mix.ratio)
+  const std::string kind = mix.ratio > 0 ? fmt::format("{:.6g} {} per write", mix.ratio,
+                                                       mix.ratio == 1 ? "read" : "reads")
                                          : mixed(mix.reads, "reads", "writes", "reads");
   Words words = {fmt::format("{} of {}", kind, joined(sizes, " + ")),
                  mixed(mix.random, "random", "sequential", "random")};
@@ -133,7 +135,8 @@ std::string describe_choices(const std::vector<StepChoice>& choices) {
 
 std::string describe_sync(const SyncPolicy& sync) {
   Words when;
-  if (sync.every > 0) when.push_back(fmt::format("every {} accesses", sync.every));
+  if (sync.every > 0)
+    when.push_back(sync.every == 1 ? "every access" : fmt::format("every {} accesses", sync.every));
   if (sync.at_end) when.emplace_back("at the end");
   return fmt::format("{} {}{}", sync_word(sync.kind), joined(when, " and "),
                      sync.all_files ? " of all files" : "");

@@ -10,6 +10,7 @@
 #include <zstd.h>
 
 #include "filesets/formats/running_hash.h"
+#include "filesets/system/counted.h"
 #include "filesets/system/descriptor.h"
 #include "filesets/system/error.h"
 #include "filesets/system/escapes.h"
@@ -144,8 +145,8 @@ class FileSetLines {
       fail("invalid 'end' line");
     }
     if (entries != set_.entries.size()) {
-      fail(fmt::format("the file has {} entries, but its 'end' line says {}", set_.entries.size(),
-                       entries));
+      fail(fmt::format("the file has {}, but its 'end' line says {}",
+                       counted(set_.entries.size(), "entry", "entries"), entries));
     }
     if (digest != hash_.digest()) {
       fail("the file is corrupt: checksum mismatch for the lines before this one");

@@ -6,6 +6,7 @@
 #include "filesets/formats/fileset_file.h"
 #include "filesets/formats/running_hash.h"
 #include "filesets/ownership/atomic_file.h"
+#include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/escapes.h"
 
@@ -50,9 +51,9 @@ struct FileSetWriter::State {
     if (length > kMaxFileSetLine) {
       text.resize(begin);
       throw Error(ErrorKind::unusable_input,
-                  fmt::format("{}: a line of {} bytes is too long for a .fileset file; shorten the "
+                  fmt::format("{}: a line of {} is too long for a .fileset file; shorten the "
                               "name, description or path",
-                              file.path(), length));
+                              file.path(), counted(length, "byte")));
     }
     text += '\n';
     total += length + 1;

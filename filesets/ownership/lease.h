@@ -43,8 +43,8 @@ struct LeaseRecord {
   std::uint64_t size = 0;  // bytes
   std::int64_t modified_ns = 0, changed_ns = 0;
   std::string file_system = {};  // type and UUID
-  // State of a tree when filereel finished with it: fingerprints (tree_listing.h) in ascending
-  // order, and their seed.
+  // State of a tree when filereel finished with it: fingerprints (tree_fingerprints.h) in
+  // ascending order, and their seed.
   std::uint64_t seed = 0;
   std::vector<std::uint64_t> entries = {};
 

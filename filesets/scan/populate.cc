@@ -18,6 +18,7 @@
 #include "filesets/content/content.h"
 #include "filesets/ownership/work_directory.h"
 #include "filesets/scan/open_beneath.h"
+#include "filesets/system/counted.h"
 #include "filesets/system/descriptor.h"
 #include "filesets/system/error.h"
 #include "filesets/system/units.h"
@@ -108,11 +109,11 @@ class TreePopulator {
   }
 
   [[noreturn]] void fail(std::string_view path, int error) const {
-    throw Error(
-        ErrorKind::failed,
-        fmt::format("populate {:?}: {} ({} of {} entries created); {}",
-                    path.empty() ? dir_ : fmt::format("{}/{}", dir_, path), std::strerror(error),
-                    done_.entries, set_.entries.size(), next_step(error)));
+    throw Error(ErrorKind::failed,
+                fmt::format("populate {:?}: {} ({} of {} created); {}",
+                            path.empty() ? dir_ : fmt::format("{}/{}", dir_, path),
+                            std::strerror(error), done_.entries,
+                            counted(set_.entries.size(), "entry", "entries"), next_step(error)));
   }
 
   void check_space() {
@@ -126,7 +127,7 @@ class TreePopulator {
     const std::uint64_t free = std::uint64_t{space.f_bavail} * space.f_frsize;
     if (free < totals_.bytes_to_write) {
       throw Error(ErrorKind::failed,
-                  fmt::format("populate {:?}: the file set needs {}, but only {} are free; free "
+                  fmt::format("populate {:?}: the file set needs {}, but only {} is free; free "
                               "some space or choose another directory",
                               dir_, format_size(totals_.bytes_to_write), format_size(free)));
     }

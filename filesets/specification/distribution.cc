@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/random.h"
 
@@ -114,8 +115,9 @@ void check_sizes(const SizeDistribution& distribution, std::uint64_t count,
     throw_unusable(where, "sigma must be from 0 to 10");
   }
   if (distribution.min > distribution.max) {
-    throw_unusable(where, fmt::format("the minimum size, {} bytes, is above the maximum, {} bytes",
-                                      distribution.min, distribution.max));
+    throw_unusable(
+        where, fmt::format("the minimum size, {}, is above the maximum, {}",
+                           counted(distribution.min, "byte"), counted(distribution.max, "byte")));
   }
   if (distribution.max > INT64_MAX)
     throw_unusable(where, "the maximum size exceeds 2^63 - 1 bytes");
@@ -128,15 +130,17 @@ void check_sizes(const SizeDistribution& distribution, std::uint64_t count,
     }
   }
   if (Wide{count} * distribution.min > total_bytes) {
-    throw_unusable(where, fmt::format("{} files of at least {} bytes exceed the total of {} bytes; "
-                                      "reduce the count or the minimum size, or increase the total",
-                                      count, distribution.min, total_bytes));
+    throw_unusable(where,
+                   fmt::format("{} of at least {} {} the total of {}; "
+                               "reduce the count or the minimum size, or increase the total",
+                               counted(count, "file"), counted(distribution.min, "byte"),
+                               agreeing(count, "exceeds", "exceed"), counted(total_bytes, "byte")));
   }
   if (Wide{count} * distribution.max < total_bytes) {
-    throw_unusable(where,
-                   fmt::format("{} files of at most {} bytes cannot reach the total of {} bytes; "
-                               "increase the count or the maximum size, or reduce the total",
-                               count, distribution.max, total_bytes));
+    throw_unusable(where, fmt::format("{} of at most {} cannot reach the total of {}; "
+                                      "increase the count or the maximum size, or reduce the total",
+                                      counted(count, "file"), counted(distribution.max, "byte"),
+                                      counted(total_bytes, "byte")));
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include "filesets/content/content_kinds.h"
 #include "filesets/specification/scaling.h"
+#include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/random.h"
@@ -75,10 +76,9 @@ FileGroup scale_group(const FileGroup& group, double scale) {
 
 void FileSetBuilder::check_room(std::uint64_t more, std::string_view where) const {
   if (more > max_entries_ - set_.entries.size()) {
-    throw_unusable(
-        where,
-        fmt::format("the set would have more than {} entries; reduce the counts or the scale",
-                    max_entries_));
+    throw_unusable(where,
+                   fmt::format("the set would have more than {}; reduce the counts or the scale",
+                               counted(max_entries_, "entry", "entries")));
   }
 }
 

@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 #include <yaml-cpp/eventhandler.h>
 
+#include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/nearest.h"
 #include "filesets/system/printable.h"
@@ -72,7 +73,8 @@ class LimitCheck : public YAML::EventHandler {
     open_.push_back({anchor, nodes_});
     count(mark);
     if (open_.size() > kMaxYamlDepth) {
-      fail_at(file_, mark, fmt::format("nested more than {} levels deep", kMaxYamlDepth));
+      fail_at(file_, mark,
+              fmt::format("nested more than {} deep", counted(kMaxYamlDepth, "level")));
     }
   }
   void leave() {
@@ -82,7 +84,8 @@ class LimitCheck : public YAML::EventHandler {
   void count(const YAML::Mark& mark, std::size_t more = 1) {
     nodes_ += more;
     if (nodes_ > kMaxYamlNodes) {
-      fail_at(file_, mark, fmt::format("more than {} values; split the file", kMaxYamlNodes));
+      fail_at(file_, mark,
+              fmt::format("more than {}; split the file", counted(kMaxYamlNodes, "value")));
     }
   }
 
@@ -205,7 +208,8 @@ std::uint16_t YamlValue::permille() const {
 std::vector<YamlValue> YamlValue::list(std::size_t max_items) const {
   if (!node_.IsSequence()) fail("must be a list");
   if (node_.size() > max_items) {
-    fail(fmt::format("has {} items; at most {} are allowed", node_.size(), max_items));
+    fail(fmt::format("has {}; at most {} allowed", counted(node_.size(), "item"),
+                     counted(max_items, "is", "are")));
   }
   std::vector<YamlValue> items;
   items.reserve(node_.size());
@@ -275,8 +279,8 @@ YamlValue parse_yaml(std::string_view text, std::string_view file_name, std::str
   const std::string file(file_name);
   if (text.size() > kMaxYamlBytes) {
     throw Error(ErrorKind::unusable_input,
-                fmt::format("{}: YAML of {} bytes is too large; the limit is {}", file, text.size(),
-                            kMaxYamlBytes));
+                fmt::format("{}: YAML of {} is too large; the limit is {}", file,
+                            counted(text.size(), "byte"), kMaxYamlBytes));
   }
   const std::string copy(text);
   try {

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "filesets/system/counted.h"
 #include "replay/compare/changes.h"
 #include "replay/compare/control.h"
 #include "replay/compare/sessions.h"
@@ -94,9 +95,10 @@ void warn_of_incomplete(std::span<const Result> results, std::string_view side,
   comparison.complete = false;
   comparison.warnings.push_back(
       {"incomplete",
-       results.size() == 1 ? fmt::format("the {} run is incomplete", side)
-                           : fmt::format("{} of the {} {} runs {} incomplete", incomplete,
-                                         results.size(), side, incomplete == 1 ? "is" : "are"),
+       results.size() == 1
+           ? fmt::format("the {} run is incomplete", side)
+           : fmt::format("{} of the {} {} runs {} incomplete", incomplete, results.size(), side,
+                         agreeing(static_cast<std::size_t>(incomplete), "is", "are")),
        "repeat it until it completes"});
 }
 
@@ -105,8 +107,8 @@ void warn_of_missing(const std::vector<MeasurementKey>& keys, std::string_view s
   if (keys.empty()) return;
   comparison.warnings.push_back(
       {"not-in-both",
-       fmt::format("{} {} only in the {} result: {}{}", keys.size(),
-                   keys.size() == 1 ? "measurement is" : "measurements are", side,
+       fmt::format("{} only in the {} result: {}{}",
+                   counted(keys.size(), "measurement is", "measurements are"), side,
                    key_text(keys.front()), keys.size() > 1 ? " …" : ""),
        "run both with the same plan and options"});
 }
@@ -132,8 +134,8 @@ void warn_of_disturbance(std::span<const PendingComparison> rows, ResultComparis
   if (disturbed == 0) return;
   comparison.warnings.push_back(
       {"unsteady",
-       fmt::format("{} of {} differences may be due to drift or to other programs (first: {})",
-                   disturbed, rows.size(),
+       fmt::format("{} may be due to drift or to other programs (first: {})",
+                   counted_of(disturbed, rows.size(), "difference"),
                    key_text(std::ranges::find_if(rows, &PendingComparison::disturbed)->row.key)),
        "let the drive and the machine settle, and measure both alternately (filereel run "
        "--against)"});

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "filesets/system/counted.h"
 #include "filesets/system/units.h"
 
 namespace filereel {
@@ -36,11 +37,10 @@ std::string of_tail(const ComparedTail& tail) {
 
 std::string of_stalls(const ComparedMeasurement& one) {
   const ComparedStalls& stalls = *one.stalls;
-  const auto count = [](const StallSide& side) {
-    return fmt::format("{} stall{}", side.stalls, side.stalls == 1 ? "" : "s");
-  };
-  std::string text = fmt::format("{} over {} in {} runs", count(stalls.fresh),
-                                 microseconds_text(stalls.threshold_us), one.fresh.samples);
+  const auto count = [](const StallSide& side) { return counted(side.stalls, "stall"); };
+  std::string text =
+      fmt::format("{} over {} in {}", count(stalls.fresh), microseconds_text(stalls.threshold_us),
+                  counted(one.fresh.samples, "run"));
   if (stalls.fresh.stalls > 0) {
     text += fmt::format(" ({} of operations, {} of the time)",
                         share_of(static_cast<double>(stalls.fresh.stalls),

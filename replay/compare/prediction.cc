@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "filesets/system/counted.h"
 #include "replay/statistics/bootstrap.h"
 #include "replay/statistics/holm.h"
 #include "replay/statistics/normal.h"
@@ -31,8 +32,9 @@ ReplayedTime replayed(std::span<const ReplayedVolume> volumes, std::size_t numbe
   const std::optional<Interval> interval = median_interval(volume.seconds);
   one.time.reason = volume.obstacle;
   if (!interval && one.time.reason.empty()) {
-    one.time.reason = fmt::format("{} of the {} repetitions needed are complete",
-                                  volume.seconds.size(), kLeastForInterval);
+    one.time.reason =
+        fmt::format("{} of the {} repetitions needed {} complete", volume.seconds.size(),
+                    kLeastForInterval, agreeing(volume.seconds.size(), "is", "are"));
   }
   if (!one.time.reason.empty()) return one;
   one.time.rank = 1;

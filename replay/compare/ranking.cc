@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "filesets/system/counted.h"
 #include "replay/compare/changes.h"
 #include "replay/compare/control.h"
 #include "replay/compare/verdict.h"
@@ -108,7 +109,7 @@ void warn_of_other_changes(std::span<const ResultGroup> groups, Ranking& ranking
   if (what.empty()) return;
   ranking.warnings.push_back(
       {"something-else-changed",
-       fmt::format("{} also differ: the drive or the file system may not be the cause",
+       fmt::format("further differences: {}; the drive or the file system may not be the cause",
                    fmt::join(what, ", ")),
        "measure all on one machine with the same plan and options"});
 }
@@ -123,14 +124,15 @@ void warn_of_state(std::span<const ResultGroup> groups, Ranking& ranking) {
     ranking.complete = false;
     ranking.warnings.push_back(
         {"incomplete",
-         fmt::format("{} of the results {} incomplete", incomplete, incomplete == 1 ? "is" : "are"),
+         fmt::format("{} of the results {} incomplete", incomplete,
+                     agreeing(static_cast<std::size_t>(incomplete), "is", "are")),
          "repeat the runs until they complete"});
   }
   if (!ranking.left_out.empty()) {
     ranking.warnings.push_back(
         {"not-in-both",
          fmt::format("{} of the measurements {} in only one entry: {}{}", ranking.left_out.size(),
-                     ranking.left_out.size() == 1 ? "is" : "are",
+                     agreeing(ranking.left_out.size(), "is", "are"),
                      key_text(ranking.left_out.front()), ranking.left_out.size() > 1 ? " …" : ""),
          "run all with the same plan and options"});
   }
@@ -141,8 +143,8 @@ void warn_of_tests(std::span<const PendingComparison> pairs, Ranking& ranking) {
   if (disturbed > 0) {
     ranking.warnings.push_back(
         {"unsteady",
-         fmt::format("{} of {} differences may be due to drift or to other programs (first: {})",
-                     disturbed, pairs.size(),
+         fmt::format("{} may be due to drift or to other programs (first: {})",
+                     counted_of(disturbed, pairs.size(), "difference"),
                      key_text(std::ranges::find_if(pairs, &PendingComparison::disturbed)->row.key)),
          "let the drives and the machine settle"});
   }
@@ -152,7 +154,7 @@ void warn_of_tests(std::span<const PendingComparison> pairs, Ranking& ranking) {
   if (pairs.empty() || std::ranges::any_of(pairs, tells)) return;
   ranking.warnings.push_back(
       {std::string(kFewRuns),
-       fmt::format("too few runs to show any difference among {} pairs", pairs.size()),
+       fmt::format("too few runs to show any difference among {}", counted(pairs.size(), "pair")),
        fmt::format("measure with --runs {} or more", kLeastRuns)});
 }
 

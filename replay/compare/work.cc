@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "filesets/system/counted.h"
 #include "filesets/system/units.h"
 #include "replay/compare/sessions.h"
 #include "replay/statistics/bootstrap.h"
@@ -66,8 +67,8 @@ bool sizes_alike(const PooledMeasurement& base, const PooledMeasurement& fresh) 
 }
 
 std::string work_text(const Sample& sample) {
-  return fmt::format("{} in {} files, {} operations", format_size(sample.bytes), sample.files,
-                     sample.operations);
+  return fmt::format("{} in {}, {}", format_size(sample.bytes), counted(sample.files, "file"),
+                     counted(sample.operations, "operation"));
 }
 
 std::string different_work(const PooledMeasurement& base, const PooledMeasurement& fresh) {

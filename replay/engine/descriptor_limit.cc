@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
+#include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 
 namespace filereel {
@@ -34,10 +35,10 @@ void allow_descriptors(std::uint64_t open_files, std::size_t threads) {
   const std::uint64_t raised = raise_descriptor_limit();
   if (raised >= needed) return;
   throw Error(ErrorKind::failed,
-              fmt::format("the trace has {} files open at once in {} threads and needs an "
+              fmt::format("the trace has {} open at once in {} and needs an "
                           "open-file limit of {}, but the limit is {}: raise it (ulimit -n, or "
                           "as root ulimit -Hn) or cut the trace",
-                          open_files, threads, needed, raised));
+                          counted(open_files, "file"), counted(threads, "thread"), needed, raised));
 }
 
 }  // namespace filereel

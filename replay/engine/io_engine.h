@@ -118,9 +118,9 @@ struct EngineContext {
   Verify verify = Verify::results;
   std::uint32_t queue_depth = 0;  // uring: requests in flight; 0: as recorded
   bool overlapping = false;       // see Trace
-  bool poll = false;              // uring: poll for direct reads and writes (why_no_polling)
-  bool change_owners = false;     // execute change_owner
-  LaneBoard* board = nullptr;     // notified of every completed operation; null: no waits
+  bool poll = false;  // uring: poll for direct reads and writes (polling_unavailable_reason)
+  bool change_owners = false;             // execute change_owner
+  LaneBoard* board = nullptr;             // notified of every completed operation; null: no waits
   DivergenceClassifier* judge = nullptr;  // null: every divergence is a true mismatch
   // Incremented when a directory is renamed or removed: cached directories may be stale.
   std::atomic<std::uint64_t>* directories = nullptr;

@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/units.h"
 #include "replay/engine/descriptor_limit.h"
@@ -118,9 +119,10 @@ void check_memory(const Trace& trace) {
                       static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
   if (requests == 0 || trace.largest_io <= memory / requests) return;
   throw Error(ErrorKind::failed,
-              fmt::format("{} requests in flight with buffers of {} each exceed the {} of memory: "
+              fmt::format("{} in flight with buffers of {} each would exceed the {} of memory: "
                           "use smaller blocks, fewer threads or a smaller queue depth",
-                          requests, format_size(trace.largest_io), format_size(memory)));
+                          counted(requests, "request"), format_size(trace.largest_io),
+                          format_size(memory)));
 }
 
 // The roots of the volumes of a thread's paths.
@@ -171,8 +173,8 @@ void make_engines(ReplayRun& run, const std::array<int, kRoles>& roots) {
       thread.engine->statistics().prepare(trace.kinds, trace.largest_io);
     } catch (const std::bad_alloc&) {
       throw Error(ErrorKind::failed,
-                  fmt::format("not enough memory for {} threads with buffers of {} each", count,
-                              format_size(trace.largest_io)));
+                  fmt::format("not enough memory for {} with buffers of {} each",
+                              counted(count, "thread"), format_size(trace.largest_io)));
     }
   }
 }
@@ -209,9 +211,9 @@ std::vector<std::jthread> start_threads(ReplayRun& run, const SharedReplay& shar
     for (std::size_t i = threads.size(); i < count; ++i) run.meeting.arrive_and_drop();
     run.go.count_down();
     throw Error(ErrorKind::failed,
-                fmt::format("cannot start {} threads: {}; use fewer, or raise the process limit "
+                fmt::format("cannot start {}: {}; use fewer, or raise the process limit "
                             "(ulimit -u) and the memory limit",
-                            count, error.what()));
+                            counted(count, "thread"), error.what()));
   }
   return threads;
 }

@@ -105,7 +105,7 @@ class RequestPool {
 
   std::size_t bytes_, depth_;
   Buffer arena_;
-  Requests free_, queued_, in_flight_;  // queued_ and flying_ in the order of operations
+  Requests free_, queued_, in_flight_;  // queued_ and in_flight_ in the order of operations
 };
 
 }  // namespace filereel

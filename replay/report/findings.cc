@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "filesets/system/counted.h"
 #include "filesets/system/units.h"
 #include "replay/report/formatting.h"
 #include "replay/report/overview.h"
@@ -38,18 +39,20 @@ std::string verdict_sentence(const ResultComparison& comparison) {
   const std::size_t faster = comparison.count(Verdict::faster);
   switch (comparison.overall) {
     case Verdict::slower:
-      return fmt::format("{} is slower than {} in {} of {} measurements, and faster in {}.", fresh,
-                         base, slower, all, faster);
+      return fmt::format("{} is slower than {} in {}, and faster in {}.", fresh, base,
+                         counted_of(slower, all, "measurement"), faster);
     case Verdict::faster:
-      return fmt::format("{} is faster than {} in {} of {} measurements, and slower in none.",
-                         fresh, base, faster, all);
+      return fmt::format("{} is faster than {} in {}, and slower in none.", fresh, base,
+                         counted_of(faster, all, "measurement"));
     case Verdict::same:
-      return fmt::format("{} is as fast as {} in all {} measurements.", fresh, base, all);
+      return fmt::format(
+          "{} is as fast as {} in {}.", fresh, base,
+          all == 1 ? "the only measurement" : fmt::format("all {} measurements", all));
     case Verdict::cannot_tell:
       break;
   }
-  return fmt::format("Cannot tell whether {} is slower than {} in {} of {} measurements.", fresh,
-                     base, comparison.count(Verdict::cannot_tell), all);
+  return fmt::format("Cannot tell whether {} is slower than {} in {}.", fresh, base,
+                     counted_of(comparison.count(Verdict::cannot_tell), all, "measurement"));
 }
 
 // Slower measurements, then faster ones, the largest effects first.
@@ -93,9 +96,8 @@ void add_leaders(Results results, const std::vector<std::string>& names, Finding
   }
   std::ranges::stable_sort(leaders, std::greater{}, &std::pair<std::string, int>::second);
   for (const auto& [who, count] : leaders) {
-    findings.push_back(fmt::format(
-        "{} has the highest mean over the file sets in {} of {} operations (not tested).", who,
-        count, contested.size()));
+    findings.push_back(fmt::format("{} has the highest mean over the file sets in {} (not tested).",
+                                   who, counted_of(count, contested.size(), "operation")));
   }
 }
 
@@ -126,9 +128,11 @@ void add_replays(Results results, Findings& findings) {
       text += fmt::format("{} {}{}, {:.2g} ×", times.size() > 2 ? " (the fastest) to" : ",",
                           format_duration(slowest), last, slowest / fastest);
     }
-    text += differ == 0 ? "; all results match the trace."
-                        : fmt::format("; {} of {} results differ from the trace.", differ,
-                                      row.first->samples.front().operations);
+    text += differ == 0
+                ? "; all results match the trace."
+                : fmt::format("; {} {} from the trace.",
+                              counted_of(differ, row.first->samples.front().operations, "result"),
+                              agreeing(differ, "differs", "differ"));
     findings.push_back(std::move(text));
   }
 }
@@ -158,11 +162,10 @@ void add_stalls(Results results, const std::vector<std::string>& names, Findings
       if (!own || own->share_of_time < most) continue;
       most = own->share_of_time;
       text = fmt::format(
-          "Largest share of time in stalls: {}{} on {}: {} {} ({:.2g} %) over {}, {:.2g} % of the "
+          "Largest share of time in stalls: {}{} on {}: {} ({:.2g} %) over {}, {:.2g} % of the "
           "time in calls.",
           results.size() > 1 ? names[i] + ", " : "", subject_of(one), one.file_system,
-          own->stalls.count, own->stalls.count == 1 ? "operation" : "operations",
-          own->share_of_operations * 100,
+          counted(own->stalls.count, "operation"), own->share_of_operations * 100,
           format_duration(static_cast<double>(own->threshold_ns) * 1e-9), own->share_of_time * 100);
     }
   }
@@ -185,10 +188,10 @@ void add_least_steady(Results results, const std::vector<std::string>& names, Fi
       const double width = (spread->high - spread->low) / spread->median;
       if (width <= widest) continue;
       widest = width;
-      text = fmt::format("Largest spread: {}{} on {}, {} to {} {} in {} repetitions.",
+      text = fmt::format("Largest spread: {}{} on {}, {} to {} {} in {}.",
                          results.size() > 1 ? names[i] + ", " : "", subject_of(one),
                          one.file_system, rate_text(spread->low), rate_text(spread->high),
-                         metric->heading, one.samples.size());
+                         metric->heading, counted(one.samples.size(), "repetition"));
     }
   }
   if (widest >= kNotable) findings.push_back(text);

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "filesets/system/counted.h"
 #include "filesets/system/units.h"
 
 namespace filereel {
@@ -40,6 +41,13 @@ std::string divergences_text(const Measurement& measurement) {
   return fmt::format("{} of {}", most->divergences, most->operations);
 }
 
+std::string differing_text(const Measurement& measurement) {
+  const auto most = std::ranges::max_element(measurement.samples, {}, &Sample::divergences);
+  if (most == measurement.samples.end()) return "";
+  return fmt::format("{} {}", counted_of(most->divergences, most->operations, "result"),
+                     agreeing(most->divergences, "differs", "differ"));
+}
+
 std::string clients_text(std::span<const Measurement* const> measurements) {
   std::set<std::size_t> clients, hosts;
   for (const Measurement* measurement : measurements) {
@@ -55,7 +63,7 @@ std::string clients_text(std::span<const Measurement* const> measurements) {
   const auto counted_text = [](const std::set<std::size_t>& counts, std::string_view what) {
     const std::size_t least = *counts.begin(), most = *counts.rbegin();
     const std::string range = least < most ? fmt::format("{} to ", least) : "";
-    return fmt::format("{}{} {}{}", range, most, what, most == 1 ? "" : "s");
+    return range + counted(most, what);
   };
   return counted_text(clients, "client") + " on " + counted_text(hosts, "host");
 }

@@ -28,6 +28,9 @@ std::string subject_of(const Measurement& measurement);
 // samples.
 std::string divergences_text(const Measurement& measurement);
 
+// The same as a clause: "154 of 8481 results differ".
+std::string differing_text(const Measurement& measurement);
+
 // "4 clients on 2 hosts", "2 to 8 clients on 1 host": of the samples of several clients; "" without
 // such samples.
 std::string clients_text(std::span<const Measurement* const> measurements);

@@ -110,7 +110,7 @@ void add_rows(std::span<const ReportedResult> results, const Overview& overview,
       line[several ? 2 : 1] = "no data moved";
     }
     if (info_of(row.key.kind).replays && row.cells[s]->samples.front().divergences > 0) {
-      line.front() += fmt::format(" ({} results differed)", divergences_text(*row.cells[s]));
+      line.front() += fmt::format(" ({})", differing_text(*row.cells[s]));
     }
   }
 }

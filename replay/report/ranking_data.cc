@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "filesets/system/counted.h"
 #include "replay/compare/groups.h"
 #include "replay/compare/ranking.h"
 #include "replay/compare/ranking_json.h"
@@ -92,9 +93,9 @@ std::string verdict_of(const Overview& overview, const Standings& standings) {
   }
   const auto most = std::ranges::max_element(firsts) - firsts.begin();
   std::string text = fmt::format(
-      "{} is fastest, or tied for fastest, in {} of the {} measurements that show a difference",
+      "{} is fastest, or tied for fastest, in {} of the {} difference",
       overview.series[static_cast<std::size_t>(most)].name, firsts[static_cast<std::size_t>(most)],
-      decided);
+      counted(decided, "measurement that shows a", "measurements that show a"));
   const bool any = !standings.indexes.empty() && !standings.indexes.front().values.empty();
   if (!any) return text + ".";
   const Index& index = standings.indexes.front();

@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "filesets/system/counted.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
 #include "replay/statistics/bootstrap.h"
@@ -101,9 +102,7 @@ struct CheckedResult {
 // "3 of 25 measurements", "2 measurements".
 std::string how_many(const CheckedResult& checked, std::size_t count) {
   const std::size_t all = checked.measured.size();
-  const std::string_view noun = all == 1 ? "measurement" : "measurements";
-  return count == all ? fmt::format("{} {}", all, noun)
-                      : fmt::format("{} of {} {}", count, all, noun);
+  return count == all ? counted(all, "measurement") : counted_of(count, all, "measurement");
 }
 
 void for_each_sample(const CheckedResult& checked, const std::function<void(const Sample&)>& look) {
@@ -125,12 +124,11 @@ void too_few(CheckedResult& checked) {
     most = std::max(most, one.values.size());
   }
   if (count == 0) return;
-  checked.result.warn(
-      {"too-few-samples",
-       fmt::format("{} with at most {} {}: too few for a confidence interval or a "
-                   "comparison",
-                   how_many(checked, count), most, most == 1 ? "sample" : "samples"),
-       fmt::format("use --runs {} or more", kLeastForInterval)});
+  checked.result.warn({"too-few-samples",
+                       fmt::format("{} with at most {}: too few for a confidence interval or a "
+                                   "comparison",
+                                   how_many(checked, count), counted(most, "sample")),
+                       fmt::format("use --runs {} or more", kLeastForInterval)});
 }
 
 // Cached content of one file system's measurements.
@@ -239,7 +237,9 @@ void bimodal(CheckedResult& checked) {
       {"bimodal",
        fmt::format("{} is bimodal, around {} and {} {}{}", name_of(*worst->of),
                    number(furthest.low), number(furthest.high), worst->unit,
-                   count < 2 ? "" : fmt::format("; {} are bimodal", how_many(checked, count))),
+                   count < 2 ? ""
+                             : fmt::format("; {} {} bimodal", how_many(checked, count),
+                                           agreeing(count, "is", "are"))),
        "find out what alternates (drive cache, trim, another program); the median hides it"});
 }
 
@@ -290,8 +290,9 @@ void device_busy(CheckedResult& checked) {
   if (busy.empty() || !often(busy.size(), looks)) return;
   checked.result.warn(
       {"device-busy",
-       fmt::format("other I/O reached the drive before {} of {} steps (median {}/s)", busy.size(),
-                   looks, format_size(static_cast<std::uint64_t>(median(busy)))),
+       fmt::format("other I/O reached the drive before {} (median {}/s)",
+                   counted_of(busy.size(), looks, "step"),
+                   format_size(static_cast<std::uint64_t>(median(busy)))),
        "stop the programs that use it (iotop lists them), or use a dedicated drive"});
 }
 
@@ -308,8 +309,8 @@ void processors_busy(CheckedResult& checked, std::optional<double> Conditions::*
   });
   if (busy.empty() || !often(busy.size(), looks)) return;
   checked.result.warn({code,
-                       fmt::format("{} took {} of the CPU time (median of {} of {} samples)", who,
-                                   percent(median(busy)), busy.size(), looks),
+                       fmt::format("{} took {} of the CPU time (median of {})", who,
+                                   percent(median(busy)), counted_of(busy.size(), looks, "sample")),
                        next_step});
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <string.h>
 
+#include "filesets/system/counted.h"
 #include "filesets/system/printable.h"
 #include "replay/engine/statistics.h"
 #include "traces/export/dump.h"
@@ -27,7 +28,7 @@ class Failures {
     const auto add = [&](std::uint64_t count, std::string_view one, std::string_view many) {
       if (count == 0) return;
       if (!text.empty()) text += ", ";
-      text += fmt::format("{} {}", count, count == 1 ? one : many);
+      text += counted(count, one, many);
     };
     add(mismatches_, "true mismatch", "true mismatches");
     add(contents_, "read with wrong content", "reads with wrong content");
@@ -87,8 +88,10 @@ std::string describe_failure(const std::string& where, const DivergenceExample& 
                        printable(what.path), what.position + 1);
   }
   const std::string result =
-      what.result < 0 ? strerror(static_cast<int>(-what.result))
-                      : fmt::format("{} bytes instead of {}", what.result, what.expected);
+      what.result < 0
+          ? strerror(static_cast<int>(-what.result))
+          : fmt::format("{} instead of {}",
+                        counted(static_cast<std::uint64_t>(what.result), "byte"), what.expected);
   const bool full = what.result == -ENOSPC || (what.result >= 0 && what.operation == "write");
   const auto advice = [&]() -> std::string {
     if (full) return fmt::format("the volume is full: {}", room);

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
+#include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/units.h"
 #include "replay/engine/statistics.h"
@@ -242,7 +243,7 @@ Course pack_course(const TimeGrid& grid) {
 
 TimeGrid unpack_course(const Course& course) {
   if (course.intervals > TimeGrid::kIntervals) {
-    refuse(fmt::format("more than {} intervals", TimeGrid::kIntervals));
+    refuse(fmt::format("more than {}", counted(TimeGrid::kIntervals, "interval")));
   }
   const auto numbers = [&](const std::string& text, std::size_t columns) {
     std::vector<std::uint64_t> list = unpack_numbers(text, columns * course.intervals);

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/memory.h"
 #include "filesets/system/printable.h"
@@ -80,7 +81,8 @@ void check_axes(const std::vector<SweepAxis>& axes) {
     throw SchemaError{fmt::format("a sweep must have 1 to {} points", kMostPoints)};
   }
   if (axes.size() > kMostAxes) {
-    throw SchemaError{fmt::format("a sweep must have at most {} axes", kMostAxes)};
+    throw SchemaError{
+        fmt::format("a sweep must have at most {}", counted(kMostAxes, "axis", "axes"))};
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "replay/results/packed.h"
 #include "replay/results/result_members.h"
@@ -60,7 +61,7 @@ class LimitChecker {
 
   void check_name(const std::string& name) {
     if (name.size() > kLongestName) {
-      note(fmt::format("a name of {} bytes, longer than the limit of {}", name.size(),
+      note(fmt::format("a name of {}, longer than the limit of {}", counted(name.size(), "byte"),
                        kLongestName));
     }
   }
@@ -185,7 +186,7 @@ std::string exceeded_json_limit(std::string_view text) {
       case '{':
         ++values;
         if (++depth > kDeepestResult) {
-          return fmt::format("nested more than {} levels deep", kDeepestResult);
+          return fmt::format("nested more than {} deep", counted(kDeepestResult, "level"));
         }
         break;
       case ']':
@@ -198,7 +199,8 @@ std::string exceeded_json_limit(std::string_view text) {
       default:
         break;
     }
-    if (values > kMostResultValues) return fmt::format("more than {} values", kMostResultValues);
+    if (values > kMostResultValues)
+      return fmt::format("more than {}", counted(kMostResultValues, "value"));
   }
   return "";
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "filesets/system/counted.h"
 #include "filesets/system/descriptor.h"
 #include "filesets/system/error.h"
 #include "filesets/system/units.h"
@@ -166,12 +167,10 @@ std::optional<std::vector<BlockBaseline>> measure_baselines(const Volume& volume
                                                             const std::stop_token& stop,
                                                             Result& result) {
   if (shapes.size() > kMostShapes) {
-    result.warn(
-        {"block-baseline-partial",
-         fmt::format(
-             "the block baseline covers {} of {} combinations of block size and queue depth",
-             kMostShapes, shapes.size()),
-         "measure fewer points (--sweep) to cover all"});
+    result.warn({"block-baseline-partial",
+                 fmt::format("the block baseline covers {} of block size and queue depth",
+                             counted_of(kMostShapes, shapes.size(), "combination")),
+                 "measure fewer points (--sweep) to cover all"});
     shapes = shapes.first(kMostShapes);
   }
   std::vector<BlockBaseline> known;

@@ -19,6 +19,7 @@
 #include <sys/utsname.h>
 #include <xxhash.h>
 
+#include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
 #include "replay/json.h"
@@ -192,9 +193,10 @@ void check_clients(const Clients& clients, const Plan& plan) {
     for (std::uint64_t point = 0; point < job->points(); ++point) {
       const std::uint32_t wanted = job->clients(point);
       if (wanted <= clients.count()) continue;
-      throw Error(ErrorKind::usage,
-                  fmt::format("{} needs {} clients, and there are {}: use mpirun -np {}",
-                              printable(job->record().name), wanted, clients.count(), wanted));
+      throw Error(
+          ErrorKind::usage,
+          fmt::format("{} needs {}, not {}: use mpirun -np {}", printable(job->record().name),
+                      counted(wanted, "client"), clients.count(), wanted));
     }
   }
 }

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
 #include "replay/run/job_around.h"
@@ -100,9 +101,10 @@ std::unique_ptr<Job> with_clients(std::unique_ptr<Job> job, std::span<const std:
   const JobRecord record = job->record();
   if (job->points() > kMostPoints / numbers.size() || record.axes.size() + swept > kMostAxes) {
     throw Error(ErrorKind::usage,
-                fmt::format("the sweep of {} over {} numbers of clients exceeds {} points or {} "
+                fmt::format("the sweep of {} over {} of clients exceeds {} points or {} "
                             "axes: use fewer",
-                            printable(record.name), numbers.size(), kMostPoints, kMostAxes));
+                            printable(record.name), counted(numbers.size(), "number"), kMostPoints,
+                            kMostAxes));
   }
   if (!swept) return std::make_unique<WithClients>(std::move(job), numbers.front());
   return std::make_unique<SweptClients>(std::move(job), numbers);

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/nearest.h"
 #include "filesets/system/printable.h"
@@ -96,9 +97,9 @@ void measure_on_parts(Plan& plan, std::vector<DrivePart> parts) {
     const JobRecord record = job->record();
     if (job->points() > kMostPoints / parts.size() || record.axes.size() >= kMostAxes) {
       throw Error(ErrorKind::usage,
-                  fmt::format("the sweep of {} over {} parts exceeds {} points or {} axes: "
+                  fmt::format("the sweep of {} over {} exceeds {} points or {} axes: "
                               "use fewer",
-                              record.name, parts.size(), kMostPoints, kMostAxes));
+                              record.name, counted(parts.size(), "part"), kMostPoints, kMostAxes));
     }
     if (std::ranges::find(record.axes, kPartAxis, &SweepAxis::name) != record.axes.end()) {
       throw Error(ErrorKind::usage, fmt::format("{} already sweeps a key '{}': omit --parts",

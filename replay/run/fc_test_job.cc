@@ -8,6 +8,7 @@
 
 #include "filesets/catalog/catalog.h"
 #include "filesets/specification/specification.h"
+#include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/units.h"
 #include "replay/run/baseline_run.h"
@@ -343,11 +344,10 @@ Jobs make_fc_test_jobs(const JobOptions& options) {
     FileSet set = load_file_set(name, options.scale);
     entries += set.entries.size();
     if (!jobs.empty() && entries > kMost) {
-      throw Error(
-          ErrorKind::unusable_input,
-          fmt::format("the file sets up to {} have {} entries in total, more than the limit "
-                      "of {}: run them separately",
-                      name, entries, kMost));
+      throw Error(ErrorKind::unusable_input,
+                  fmt::format("the file sets up to {} have {} in total, more than the limit "
+                              "of {}: run them separately",
+                              name, counted(entries, "entry", "entries"), kMost));
     }
     jobs.push_back(std::make_unique<FcTestJob>(std::move(set), options));
   }

@@ -15,6 +15,7 @@
 #include <limits.h>
 
 #include "filesets/ownership/tree_walk.h"
+#include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
@@ -84,11 +85,10 @@ class PathLengths {
     }
     const std::size_t length = last_length_ + entries_.name(number).size();
     if (length <= kLongestPath) return;
-    throw Error(
-        ErrorKind::failed,
-        fmt::format("the path {} has {} bytes, more than the limit of {}: shorten it in the file "
-                    "set",
-                    entries_.path(number), length, kLongestPath));
+    throw Error(ErrorKind::failed,
+                fmt::format("the path {} has {}, more than the limit of {}: shorten it in the file "
+                            "set",
+                            entries_.path(number), counted(length, "byte"), kLongestPath));
   }
 
  private:
@@ -274,9 +274,9 @@ void check_file_sizes(const FileSet& set, const std::vector<FileSystemLimits>& l
     const std::uint64_t size = set.entries.file_size(i);
     if (size <= most) continue;
     throw Error(ErrorKind::failed,
-                fmt::format("{} has {}, more than the file system's limit of {} ({} bytes): {}",
+                fmt::format("{} has {}, more than the file system's limit of {} ({}): {}",
                             printable(set.entries.path(i)), format_size(size), format_size(most),
-                            most, advice));
+                            counted(most, "byte"), advice));
   }
 }
 
@@ -290,8 +290,9 @@ void add_fitting(const Fitting& fitting, const std::string& file_system, const s
     }
     result.warn(
         {"names-escaped",
-         fmt::format("{} names of '{}' are escaped on {}: {}{}", fitting.names_changed, subject,
-                     file_system, list, fitting.names_changed > kNamed ? ", …" : ""),
+         fmt::format("{} of '{}' {} escaped on {}: {}{}", counted(fitting.names_changed, "name"),
+                     subject, agreeing(fitting.names_changed, "is", "are"), file_system, list,
+                     fitting.names_changed > kNamed ? ", …" : ""),
          "% and two hexadecimal digits encode a byte, %~1 marks a case collision; "
          "the result file lists them"});
     const auto same = [&](const EscapedNames& other) {
@@ -301,16 +302,17 @@ void add_fitting(const Fitting& fitting, const std::string& file_system, const s
       result.escaped_names.push_back({file_system, subject, fitting.escaped});
     }
   }
-  const auto downgrade = [&](std::uint64_t count, std::string_view feature, std::string_view done) {
+  const auto downgrade = [&](std::uint64_t count, std::string_view feature, std::string_view noun,
+                             std::string_view done) {
     if (count == 0) return;
     result.warn({"downgraded",
-                 fmt::format("{} does not support {}: {} {} '{}'", file_system, feature, count,
-                             done, subject),
+                 fmt::format("{} does not support {}: {} {} '{}'", file_system, feature,
+                             counted(count, noun), done, subject),
                  "compare with other file systems only if these do not matter"});
   };
-  downgrade(fitting.symlinks_left_out, "symbolic links", "left out of");
-  downgrade(fitting.hard_links_left_out, "hard links", "left out of");
-  downgrade(fitting.holes_filled, "holes", "files written in full in");
+  downgrade(fitting.symlinks_left_out, "symbolic links", "link", "left out of");
+  downgrade(fitting.hard_links_left_out, "hard links", "link", "left out of");
+  downgrade(fitting.holes_filled, "holes", "file", "written in full in");
 }
 
 void warn_of_attributes(const FileSet& set, Result& result) {

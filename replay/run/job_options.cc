@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "filesets/specification/scaling.h"
+#include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/nearest.h"
 #include "filesets/system/printable.h"
@@ -289,8 +290,8 @@ OptionSweep::OptionSweep(JobKind kind, JobOptions options, const SweepOverrides&
     axes_.push_back({key, values});
     points_ *= values.size();
     if (points_ > kMostPoints) {
-      throw Error(ErrorKind::usage,
-                  fmt::format("the sweep has more than {} points: use fewer values", kMostPoints));
+      throw Error(ErrorKind::usage, fmt::format("the sweep has more than {}: use fewer values",
+                                                counted(kMostPoints, "point")));
     }
   }
 }

@@ -128,8 +128,8 @@ std::vector<SystemCounters> read_all_counters(const std::vector<Volume*>& used, 
   return looks;
 }
 
-// The work done on each of the step's volumes. `before`, `after`: from look_around. `flushes`: of
-// each volume, in seconds. All are empty without volumes. Conditions of the machine are in the
+// The work done on each of the step's volumes. `before`, `after`: of read_all_counters. `flushes`:
+// of each volume, in seconds. All are empty without volumes. Conditions of the machine are in the
 // sample of all.
 std::vector<Sample> samples_by_volume(const Step& step, const ReplayOutcome& outcome,
                                       const std::function<Sample(const ReplayOutcome&)>& sample_of,

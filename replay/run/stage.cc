@@ -7,6 +7,7 @@
 
 #include <fmt/ranges.h>
 
+#include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "replay/results/hidden_serials.h"
 #include "replay/run/room.h"
@@ -126,14 +127,15 @@ std::size_t count_volumes(const RunRequest& request) {
         ErrorKind::usage,
         wanted.most == 1
             ? fmt::format("--far does not apply to {}: it uses a single volume", request.plan.name)
-            : fmt::format("{} uses {} volumes: name {} with --far, not {}", request.plan.name,
-                          wanted.most, wanted.most - 1, named - 1));
+            : fmt::format("{} uses {}: name {} with --far, not {}", request.plan.name,
+                          counted(wanted.most, "volume"), wanted.most - 1, named - 1));
   }
   if (!targets.near) return wanted.usual();
   if (named < wanted.least) {
-    throw Error(ErrorKind::usage, fmt::format("{} needs {} volumes: name {} more with --far{}",
-                                              request.plan.name, wanted.least, wanted.least - named,
-                                              wanted.least - named > 1 ? ", one per option" : ""));
+    throw Error(ErrorKind::usage,
+                fmt::format("{} needs {}: name {} more with --far{}", request.plan.name,
+                            counted(wanted.least, "volume"), wanted.least - named,
+                            wanted.least - named > 1 ? ", one per option" : ""));
   }
   return named;
 }

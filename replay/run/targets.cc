@@ -8,6 +8,7 @@
 #include <boost/filesystem.hpp>
 #include <fmt/format.h>
 
+#include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/packages.h"
 #include "filesets/system/process.h"
@@ -95,9 +96,9 @@ void check_which_are_named(const NamedTargets& named) {
   needs(!named.against_far.empty(), !named.far.empty(), "--against-far", "--far");
   if (!named.against_far.empty() && named.against_far.size() != named.far.size()) {
     throw Error(ErrorKind::usage,
-                fmt::format("--far names {} volumes but --against-far names {}: name the same "
+                fmt::format("--far names {} but --against-far names {}: name the same "
                             "number, or omit --against-far to share those of --far",
-                            named.far.size(), named.against_far.size()));
+                            counted(named.far.size(), "volume"), named.against_far.size()));
   }
 }
 

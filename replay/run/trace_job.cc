@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
@@ -51,8 +52,8 @@ void warn_of_trace(const TraceInfo& info, const std::string& name, Result& resul
   }
   if (!info.complete) {
     result.warn({"trace-torn",
-                 fmt::format("{} is truncated: only its first {} operations are replayed", name,
-                             info.operations),
+                 fmt::format("{} is truncated: only its first {} replayed", name,
+                             counted(info.operations, "operation is", "operations are")),
                  "record or import it again"});
   }
 }

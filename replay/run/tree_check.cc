@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "filesets/system/counted.h"
 #include "filesets/system/descriptor.h"
 #include "filesets/system/directory_names.h"
 #include "filesets/system/printable.h"
@@ -189,8 +190,8 @@ class Comparer {
     if (kind != expected) {
       differs(path, fmt::format("is a {} instead of a {}", kind, expected));
     } else if (S_ISREG(info.st_mode) && size != place.tree->file_size(place.number)) {
-      differs(path,
-              fmt::format("has {} bytes instead of {}", size, place.tree->file_size(place.number)));
+      differs(path, fmt::format("has {} instead of {}", counted(size, "byte"),
+                                place.tree->file_size(place.number)));
     }
   }
 

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "replay/engine/descriptor_limit.h"
 #include "replay/schedule/dependencies.h"
@@ -49,11 +50,10 @@ static_assert(kMostLanes < LanePosition::kMaxLanes);
 
 Lanes checked(Lanes lanes) {
   if (lanes.count > kMostLanes) {
-    throw Error(
-        ErrorKind::failed,
-        fmt::format("the trace has {} concurrent threads, more than the limit of {}; cut it by "
-                    "thread first",
-                    lanes.count, kMostLanes));
+    throw Error(ErrorKind::failed,
+                fmt::format("the trace has {}, more than the limit of {}; cut it by "
+                            "thread first",
+                            counted(lanes.count, "concurrent thread"), kMostLanes));
   }
   return lanes;
 }

@@ -154,7 +154,7 @@ void BackingStore::allocate_image() {
   const std::uint64_t room = host.f_bavail * host.f_frsize;
   if (room < size_) {
     throw_failed(fmt::format(
-        "{} needs {}, but only {} are free there; use --scale, --set or size=, or put it elsewhere",
+        "{} needs {}, but only {} is free there; use --scale, --set or size=, or put it elsewhere",
         printable(target_.path), format_size(size_), format_size(room)));
   }
   const auto size = static_cast<off_t>(size_);

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+#include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
@@ -56,8 +57,8 @@ DiskRange range_of(const Target& target, dev_t device, const std::string& sys) {
   const std::uint64_t room = whole - std::min(whole, target.start);
   if (room == 0 || target.size > room) {
     throw Error(ErrorKind::usage,
-                fmt::format("{} extends past the end of the device, which has {} bytes ({})",
-                            target.text(), whole, format_size(whole)));
+                fmt::format("{} extends past the end of the device, which has {} ({})",
+                            target.text(), counted(whole, "byte"), format_size(whole)));
   }
   // Excludes the last bytes of a device of unaligned size.
   const std::uint64_t size = target.size > 0 ? target.size : room - room % kPartAlignment;

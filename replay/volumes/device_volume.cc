@@ -8,6 +8,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/packages.h"
 #include "replay/volumes/backing_store.h"
@@ -44,8 +45,8 @@ class DeviceVolume final : public Volume {
     driver_ = *driver;
     if (backing_.size() < info.min_volume_size) {
       throw Error(ErrorKind::failed,
-                  fmt::format("{} is too small for {}, which needs at least {} bytes",
-                              target_.text(), info.name, info.min_volume_size));
+                  fmt::format("{} is too small for {}, which needs at least {}", target_.text(),
+                              info.name, counted(info.min_volume_size, "byte")));
     }
     if (mount_) unmount();
     // Another process may use it by now.

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
+#include "filesets/system/counted.h"
 #include "filesets/system/descriptor.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
@@ -147,7 +148,7 @@ std::string state_text(const LayerState& state) {
   std::string text = fmt::format("{} is {}", state.layer, state.state);
   if (state.state == "no cache") text = state.layer + " has no cache";
   if (state.missing) {
-    text += fmt::format(" ({} {} missing)", *state.missing, *state.missing == 1 ? "disk" : "disks");
+    text += fmt::format(" ({} missing)", counted(*state.missing, "disk"));
   }
   return text;
 }

@@ -9,6 +9,7 @@
 #include <locale.h>
 #include <wctype.h>
 
+#include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/utf8.h"
 
@@ -118,11 +119,9 @@ void check_name_length(std::string_view name, std::string_view original,
                        const FileSystemLimits& limits, std::string_view advice) {
   const std::size_t length = limits.windows_names ? utf16_units(name) : name.size();
   if (length <= kLongestName) return;
-  throw Error(
-      ErrorKind::failed,
-      fmt::format(
-          "the name of {} has {} characters when escaped for this file system (limit: {}); {}",
-          original, length, kLongestName, advice));
+  throw Error(ErrorKind::failed,
+              fmt::format("the name of {} has {} when escaped for this file system (limit: {}); {}",
+                          original, counted(length, "character"), kLongestName, advice));
 }
 
 std::string unescape_name(std::string_view name) {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/units.h"
 
@@ -106,19 +107,17 @@ void parse_part(std::string_view options, Target& target) {
     const std::size_t equals = one.find('=');
     value = parse_size(one.substr(equals + 1), one.substr(0, equals), ErrorKind::usage);
     if (*value % kPartAlignment != 0) {
-      throw Error(
-          ErrorKind::usage,
-          fmt::format("{} is not a multiple of {} bytes; use a multiple of 1 MiB such as 32G", one,
-                      kPartAlignment));
+      throw Error(ErrorKind::usage,
+                  fmt::format("{} is not a multiple of {}; use a multiple of 1 MiB such as 32G",
+                              one, counted(kPartAlignment, "byte")));
     }
     if (one.size() == rest.size()) break;
     rest.remove_prefix(one.size() + 1);
   }
   if (size && *size < kMinVolumeSize) {
-    throw Error(
-        ErrorKind::usage,
-        fmt::format("a part of {} bytes is too small for a file system; use size=64M or more",
-                    *size));
+    throw Error(ErrorKind::usage,
+                fmt::format("a part of {} is too small for a file system; use size=64M or more",
+                            counted(*size, "byte")));
   }
   target.start = start.value_or(0);
   target.size = size.value_or(0);

@@ -136,7 +136,7 @@ TEST_CASE("mistakes are named with line and column") {
   CHECK(
       complaint("name: n\ngroups:\n  - count: 20\n    total: 10\n    sizes: {lognormal: {sigma: "
                 "1}}\n")
-          .starts_with("set.yaml:4:12: 20 files of at least 1 bytes exceed the total of 10 bytes"));
+          .starts_with("set.yaml:4:12: 20 files of at least 1 byte exceed the total of 10 bytes"));
   CHECK(complaint("name: n\ngroups:\n  - files:\n      - {path: ../x, size: 1}\n")
             .starts_with("set.yaml:4:16: the path '../x' contains '..'"));
   CHECK(complaint("name: [\n").starts_with("set.yaml:2:1: invalid YAML: "));

@@ -230,7 +230,7 @@ class Clients(ClientsTest):
         process = self.launch(2, "plan.yaml", "--near", "target")
         output = process.communicate(timeout=60)[0]
         self.assertEqual(process.returncode, 2, output)
-        self.assertIn("w needs 3 clients, and there are 2: use mpirun -np 3", output)
+        self.assertIn("w needs 3 clients, not 2: use mpirun -np 3", output)
 
     def test_reels_are_distributed_over_the_clients(self):
         _, result = self.measure(3, "app-git-clone", "app-general-use", "--reel-per-client", "--near", "target", "--runs",

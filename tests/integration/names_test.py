@@ -145,8 +145,8 @@ class SizesAndKinds(RunsOnImages):
         self.run_set("fat32", self.write_set(KINDS))
         texts = self.warnings("downgraded")
         self.assertEqual(len(texts), 3, texts)
-        for words in ("symbolic links: 2 left out", "hard links: 1 left out",
-                      "holes: 1 files written in full"):
+        for words in ("symbolic links: 2 links left out", "hard links: 1 link left out",
+                      "holes: 1 file written in full"):
             self.assertTrue(any(words in text for text in texts), texts)
         with self.mounted("fat32", self.scratch / "near.img") as root:
             for folder in ("original", "copy"):

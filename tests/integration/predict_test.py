@@ -69,7 +69,7 @@ class Predictions(IntegrationTest):
     def test_results_that_differ_allow_no_prediction(self):
         reel = self.reel_of(DIFFERENT)
         done = self.predict(reel, self.folder("a"), status=1)
-        self.assertIn("no prediction: 1 of 4 results differ", " ".join(done.out.split()))
+        self.assertIn("no prediction: 1 of 4 results differs", " ".join(done.out.split()))
         self.assertIn("verification failed", done.err)
         self.assertEqual(self.prediction()["predictions"][0]["rank"], 0)
         self.predict(reel, self.folder("a"), "--allow-divergence")

@@ -80,7 +80,7 @@ def replayed(filereel, reel, target, *options):
     sample = sample_of(result)
     differ = sample["divergences"]["count"]
     if differ != 0:
-        raise SystemExit(f"{reel}: {differ} results differ from the trace")
+        raise SystemExit(f"{reel}: results that differ from the trace: {differ}")
     return sample
 
 

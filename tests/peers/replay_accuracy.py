@@ -350,7 +350,7 @@ class Bench:
             "--runs", "1", "--owners", "--remove", "--allow-divergence", "--json", result)
         sample = sample_of(result)
         if sample["divergences"]["count"] > 0:
-            print(f"  {reel}: {sample['divergences']['count']} results differ", flush=True)
+            print(f"  {reel}: results that differ: {sample['divergences']['count']}", flush=True)
         return sample["elapsed_s"]
 
 

@@ -216,7 +216,7 @@ TEST_CASE("scores are geometric means over the sets that all have measured") {
   CHECK_FALSE(scores[1].best);
   CHECK_FALSE(scores[2].best);  // alone
   CHECK(findings_of(just(result)).front() ==
-        "ext4 has the highest mean over the file sets in 1 of 1 operations (not tested).");
+        "ext4 has the highest mean over the file sets in 1 of 1 operation (not tested).");
 }
 
 TEST_CASE("a replay's finding has its time and differences") {

@@ -141,9 +141,8 @@ struct SeenFile {
 //   open                 stat: of the opened file, after the call
 //   dup                  flags: O_CLOEXEC; close_range: fd to fd2 (negative: all), CLOSE_RANGE_*
 //   umask                mode: the new one
-//   waited               flags: wait_flags, result: the thread that ended it, length: ns until it
-//   was
-//                        woken; mode: 1 for a page that was not in memory
+//   waited               flags: wait_flags; result: the thread that ended it; length: ns until it
+//                        was woken; mode: 1 for a page that was not in memory
 //   unshare              flags: CLONE_*
 struct SystemCall {
   static constexpr int kNone = -1000;  // no descriptor

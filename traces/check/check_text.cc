@@ -6,14 +6,15 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "filesets/system/counted.h"
 #include "filesets/system/printable.h"
 
 namespace filereel {
 namespace {
 
 std::string headline(const RecordingCheck& check) {
-  return fmt::format("the recording differs from reality in {} {}{}", check.differing,
-                     check.differing == 1 ? "file" : "files", check.differences.empty() ? "" : ":");
+  return fmt::format("the recording differs from reality in {}{}", counted(check.differing, "file"),
+                     check.differences.empty() ? "" : ":");
 }
 
 // Of `count` names, some are described.
@@ -44,24 +45,24 @@ std::vector<std::string> describe_check(const RecordingCheck& check) {
     add_indented(lines, difference_lines(check.differing, check.differences));
   }
   if (check.by_others > 0) {
-    lines.push_back(fmt::format(
-        "changed by others during the recording, so not compared with "
-        "reality: {} {}{}",
-        check.by_others, check.by_others == 1 ? "file" : "files", check.others.empty() ? "" : ":"));
+    lines.push_back(
+        fmt::format("changed by others during the recording, so not compared with "
+                    "reality: {}{}",
+                    counted(check.by_others, "file"), check.others.empty() ? "" : ":"));
     add_indented(lines, difference_lines(check.by_others, check.others));
   }
   if (check.writes > 0) {
-    lines.push_back(fmt::format("content compared with reality: the first bytes of {} {}",
-                                check.writes, check.writes == 1 ? "write" : "writes"));
+    lines.push_back(fmt::format("content compared with reality: the first bytes of {}",
+                                counted(check.writes, "write")));
   }
   if (check.changed_later > 0) {
-    lines.push_back(fmt::format("changed after the recording, so not compared with reality: {} {}",
-                                check.changed_later, check.changed_later == 1 ? "file" : "files"));
+    lines.push_back(fmt::format("changed after the recording, so not compared with reality: {}",
+                                counted(check.changed_later, "file")));
   }
   if (check.unchecked > 0) {
     lines.push_back(
-        fmt::format("not fully compared with reality: {} of {} names (time or permission)",
-                    check.unchecked, check.unchecked + check.names));
+        fmt::format("not fully compared with reality: {} (time or permission)",
+                    counted_of(check.unchecked, check.unchecked + check.names, "name")));
   }
   return lines;
 }

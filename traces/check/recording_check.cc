@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "filesets/scan/open_beneath.h"
+#include "filesets/system/counted.h"
 #include "filesets/system/directory_names.h"
 #include "filesets/system/printable.h"
 #include "traces/check/content_check.h"
@@ -256,9 +257,11 @@ std::string Check::file_difference(const Here& here, const ExpectedName& expecte
   if (differs(expected.size_if_made) && appeared(here, std::string(expected.name))) {
     known = expected.size_if_made;
   }
-  if (differs(known)) return fmt::format("has {} bytes, {} in the recording", size, *known);
+  if (differs(known))
+    return fmt::format("has {}, {} in the recording", counted(size, "byte"), *known);
   if (expected.least_size && size < *expected.least_size) {
-    return fmt::format("has {} bytes, at least {} in the recording", size, *expected.least_size);
+    return fmt::format("has {}, at least {} in the recording", counted(size, "byte"),
+                       *expected.least_size);
   }
   if (std::string names = names_difference(expected, real); !names.empty()) return names;
   if (!expected.ranges) return {};
@@ -337,7 +340,8 @@ std::string Check::link_difference(const Here& here, const ExpectedName& expecte
 
 std::string Check::names_difference(const ExpectedName& expected, const struct stat& real) {
   if (expected.made && real.st_nlink != expected.names) {
-    return fmt::format("has {} names (hard links), {} in the recording", real.st_nlink,
+    return fmt::format("has {}, {} in the recording",
+                       counted(real.st_nlink, "name (hard link)", "names (hard links)"),
                        expected.names);
   }
   if (expected.names < 2) return {};

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 
 namespace filereel {
@@ -36,9 +37,9 @@ TraceCopies::TraceCopies(RecordedTrace& original, std::uint32_t count)
                                trees.initial.entries.size(), 1});
   if (most * count_ > kMost) {
     throw Error(ErrorKind::usage,
-                fmt::format("{} copies of this trace are too many: they need {} paths, files, "
-                            "threads or slots, and the limit is {}; ask for {} or fewer",
-                            count_, most * count_, kMost, kMost / most));
+                fmt::format("{} of this trace would need {} paths, files, threads or slots, "
+                            "and the limit is {}; ask for {} or fewer",
+                            counted(count_, "copy", "copies"), most * count_, kMost, kMost / most));
   }
   copy_tables(original.tables());
   copy_info(original.info());

@@ -14,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include "filesets/system/counted.h"
 #include "filesets/system/printable.h"
 #include "traces/import/dbench_client.h"
 #include "traces/import/fields.h"
@@ -222,8 +223,7 @@ class LoadFile {
     line.succeeded = succeeded;
     const std::size_t required = required_fields(operation, *dialect_);
     if (fields.size() < required + 1) {
-      reject(fmt::format("{} {} after \"{}\"", fields.size() - 1,
-                         fields.size() == 2 ? "field" : "fields", operation.name),
+      reject(fmt::format("{} after \"{}\"", counted(fields.size() - 1, "field"), operation.name),
              fmt::format("expected {}", required));
     }
     std::size_t names = 0, numbers = 0;
@@ -290,8 +290,8 @@ class LoadFile {
 
   void check_name(const std::string& name) const {
     if (name.size() > kLongestName) {
-      reject(fmt::format("name of {} bytes is too long", name.size()),
-             fmt::format("the limit is {} bytes", kLongestName));
+      reject(fmt::format("name of {} is too long", counted(name.size(), "byte")),
+             fmt::format("the limit is {}", counted(kLongestName, "byte")));
     }
   }
 

@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
+#include "filesets/system/counted.h"
 #include "filesets/system/printable.h"
 #include "traces/import/fields.h"
 
@@ -202,7 +203,7 @@ class Iolog {
 
   void check_range(const Fields& fields, std::uint64_t most) const {
     if (fields.length > most) {
-      reject(fmt::format("length of {} bytes is out of range", fields.length),
+      reject(fmt::format("length of {} is out of range", counted(fields.length, "byte")),
              fmt::format("the limit for one call is {}", most));
     }
     if (fields.offset > kLargestOffset - fields.length) {

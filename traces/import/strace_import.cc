@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/program_privileges.h"
@@ -83,9 +84,11 @@ void StraceImport::check_understood() {
   if (understood_ > 0 && understood_ >= other_) return;
   if (understood_ > 0) {
     throw Error(ErrorKind::unusable_input,
-                fmt::format("{}:{}: only {} of {} lines are those of strace; pass the output of "
+                fmt::format("{}:{}: only {} {} of strace; pass the output of "
                             "strace -f -o FILE",
-                            printable(input_.name()), input_.line(), understood_, lines_));
+                            printable(input_.name()), input_.line(),
+                            counted_of(understood_, lines_, "line"),
+                            agreeing(understood_, "is a line", "are lines")));
   }
   throw Error(ErrorKind::unusable_input,
               fmt::format("{}:{}: no strace line found; pass the output of strace -f -o FILE",

@@ -1,4 +1,4 @@
-// Converts the text of a call to SystemCalls: arguments by their roles in the table of calls.
+// Converts the text of a call to `SystemCall`s: arguments by their roles in the table of calls.
 #pragma once
 
 #include <array>

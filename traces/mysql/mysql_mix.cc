@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/units.h"
 #include "traces/mysql/server.h"
@@ -37,8 +38,8 @@ void check(const MysqlMixOptions& options) {
                        options.kMostRowBytes));
   }
   if (options.buffer_pool < options.kLeastPool || options.buffer_pool > options.kMostPool) {
-    refuse(fmt::format("invalid buffer pool size of {} bytes: expected {} to {}",
-                       options.buffer_pool, format_binary_size(options.kLeastPool),
+    refuse(fmt::format("invalid buffer pool size of {}: expected {} to {}",
+                       counted(options.buffer_pool, "byte"), format_binary_size(options.kLeastPool),
                        format_binary_size(options.kMostPool)));
   }
   std::uint64_t sum = 0;
@@ -52,7 +53,8 @@ void check(const MysqlMixOptions& options) {
                        options.flush_log_at_commit));
   }
   if (options.block != 512 && options.block != 4096) {
-    refuse(fmt::format("invalid block size of {} bytes: expected 512 or 4096", options.block));
+    refuse(fmt::format("invalid block size of {}: expected 512 or 4096",
+                       counted(options.block, "byte")));
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
 #include "traces/reel/column.h"
@@ -15,8 +16,8 @@ constexpr std::size_t kMaxFact = 1u << 20;  // bytes
 void check_length(std::string_view text, std::string_view name) {
   if (text.size() <= kMaxFact) return;
   throw Error(ErrorKind::unusable_input,
-              fmt::format("'{}' has {} bytes of text; a reel takes at most {}", printable(name),
-                          text.size(), kMaxFact));
+              fmt::format("'{}' has {} of text; a reel takes at most {}", printable(name),
+                          counted(text.size(), "byte"), kMaxFact));
 }
 
 void put_fact(std::string& out, std::string_view name, std::string_view text) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "filesets/catalog/catalog.h"
+#include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/random.h"
@@ -15,10 +16,13 @@ namespace {
 void check_room(const RecipeFiles& files, std::uint64_t more, const FileSet& all) {
   if (more <= kMostEntries && all.entries.size() <= kMostEntries - more) return;
   const std::string set = files.set.empty() ? "" : fmt::format(" (set {})", printable(files.set));
-  throw Error(ErrorKind::unusable_input,
-              fmt::format("the group '{}'{} brings the total to {} files and directories: a "
-                          "workload has at most {}",
-                          printable(files.name), set, all.entries.size() + more, kMostEntries));
+  throw Error(
+      ErrorKind::unusable_input,
+      fmt::format("the group '{}'{} brings the total to {}: a "
+                  "workload has at most {}",
+                  printable(files.name), set,
+                  counted(all.entries.size() + more, "file or directory", "files and directories"),
+                  kMostEntries));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "filesets/catalog/catalog.h"
+#include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
@@ -154,8 +155,9 @@ class Reader {
     if (map.whole("volumes")) files.volumes = read_volumes(*map.whole("volumes"));
     entries_ += entries_of(files) * volumes_of(files);
     if (entries_ > kMostEntries) {
-      value.fail(fmt::format("brings the total to {} files and directories: at most {} are allowed",
-                             entries_, kMostEntries));
+      value.fail(fmt::format("brings the total to {}: at most {} are allowed",
+                             counted(entries_, "file or directory", "files and directories"),
+                             kMostEntries));
     }
     map.read_truth("exist", files.exist);
     states_.push_back(files.exist ? GroupState::present : GroupState::absent);
@@ -292,9 +294,10 @@ class Reader {
     at_most(requests, kMostInFlight, "requests in flight");
     if (requests > 0 && largest > kMostBuffers / requests) {
       last.fail(
-          fmt::format("brings the phase to {} requests in flight, whose buffers of {} exceed {}: "
+          fmt::format("brings the phase to {} in flight, whose buffers of {} exceed {}: "
                       "use smaller or fewer requests",
-                      requests, format_binary_size(largest), format_binary_size(kMostBuffers)));
+                      counted(requests, "request"), format_binary_size(largest),
+                      format_binary_size(kMostBuffers)));
     }
   }
 

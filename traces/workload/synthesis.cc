@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/random.h"
@@ -175,9 +176,9 @@ struct Synthesis::State {
     if (!opened || files <= kMostOpen) return;
     throw Error(
         ErrorKind::unusable_input,
-        fmt::format("access to '{}' would keep {} files open, but at most {} are allowed: use "
+        fmt::format("access to '{}' would keep {} open, but at most {} are allowed: use "
                     "fewer and larger files",
-                    printable(recipe.files[group].name), files, kMostOpen));
+                    printable(recipe.files[group].name), counted(files, "file"), kMostOpen));
   }
 
   // The maximum that the phases can append to one file of the group, as far as their limits
@@ -262,17 +263,18 @@ struct Synthesis::State {
       if (one.access) files = std::max<std::uint64_t>(files, space_of(one).files());
     }
     if (threads > kMostPhaseThreads) {
-      throw Error(ErrorKind::unusable_input,
-                  fmt::format("phase '{}' needs {} threads for its queue depth without io_uring, "
-                              "but at most {} are allowed: use fewer threads or a lower depth",
-                              printable(phase.name), threads, kMostPhaseThreads));
+      throw Error(
+          ErrorKind::unusable_input,
+          fmt::format("phase '{}' needs {} for its queue depth without io_uring, "
+                      "but at most {} are allowed: use fewer threads or a lower depth",
+                      printable(phase.name), counted(threads, "thread"), kMostPhaseThreads));
     }
     if (threads * files <= kMostOpenTogether) return;
-    throw Error(
-        ErrorKind::unusable_input,
-        fmt::format("phase '{}' would keep {} files open in each of {} threads, but at most {} "
-                    "are allowed in total: use fewer threads or larger files",
-                    printable(phase.name), files, threads, kMostOpenTogether));
+    throw Error(ErrorKind::unusable_input,
+                fmt::format("phase '{}' would keep {} open in each of {}, but at most {} "
+                            "are allowed in total: use fewer threads or larger files",
+                            printable(phase.name), counted(files, "file"),
+                            counted(threads, "thread"), kMostOpenTogether));
   }
 
   // Barriers require all threads of the phase.

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "filesets/catalog_file.h"
+#include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
 #include "traces/workload/recipe_reader.h"
@@ -52,8 +53,8 @@ void Workload::read(Sweep sweep) {
   sweep.settle();
   const auto at_most = [&](std::uint64_t number, std::uint64_t most, std::string_view what) {
     if (number <= most / sweep.points()) return;
-    document_.fail(fmt::format("has {} {} at each of {} points: at most {} are allowed in total",
-                               number, what, sweep.points(), most));
+    document_.fail(fmt::format("has {} {} at each of {}: at most {} are allowed in total", number,
+                               what, counted(sweep.points(), "point"), most));
   };
   at_most(recipe.phases.size(), kMostMeasured, "phases");
   at_most(parts_of(recipe), kMostParts, "phases, threads and steps");

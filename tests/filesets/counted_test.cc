@@ -1,0 +1,27 @@
+#include "filesets/system/counted.h"
+
+#include <doctest/doctest.h>
+
+namespace filereel {
+namespace {
+
+TEST_CASE("words agree with their numbers") {
+  CHECK(counted(0, "file") == "0 files");
+  CHECK(counted(1, "file") == "1 file");
+  CHECK(counted(2, "file") == "2 files");
+  CHECK(counted(1, "entry", "entries") == "1 entry");
+  CHECK(counted(12, "entry", "entries") == "12 entries");
+  CHECK(counted(1, "result differs", "results differ") == "1 result differs");
+  CHECK(counted(2, "result differs", "results differ") == "2 results differ");
+  CHECK(agreeing(1, "is", "are") == "is");
+  CHECK(agreeing(0, "is", "are") == "are");
+}
+
+TEST_CASE("the noun of a share agrees with the whole") {
+  CHECK(counted_of(1, 3, "result") == "1 of 3 results");
+  CHECK(counted_of(1, 1, "result") == "1 of 1 result");
+  CHECK(counted_of(0, 0, "result") == "0 of 0 results");
+}
+
+}  // namespace
+}  // namespace filereel
