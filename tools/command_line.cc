@@ -18,6 +18,7 @@
 #include "filesets/system/nearest.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/process.h"
+#include "filesets/system/write_to.h"
 #include "tools/commands.h"
 #include "tools/completion/completion.h"
 #include "tools/help_formatter.h"

@@ -18,6 +18,7 @@
 #include "replay/results/file_systems.h"
 #include "tools/compare_table.h"
 #include "tools/output_files.h"
+#include "tools/output_options.h"
 #include "tools/ranking_table.h"
 #include "tools/table.h"
 
@@ -68,9 +69,10 @@ void add_comparison_options(CLI::App& command, ComparisonOutput& output) {
       "Latency from which an operation is a stall (3 times p99.9 of the base, at least 10ms)");
   command.add_flag("--strict", output.strict,
                    "Exit with 5 if nothing is worse but something is undecided");
-  command.add_option("--json", output.json,
-                     "Write the comparison to this file; - for standard output");
-  command.add_option("--junit", output.junit, "Write the comparison as JUnit XML, for CI systems");
+  add_output_option(command, "--json", output.json, OutputKind::json,
+                    "Write the comparison to this file; - for standard output");
+  add_output_option(command, "--junit", output.junit, OutputKind::junit,
+                    "Write the comparison as JUnit XML, for CI systems");
 }
 
 CompareOptions compare_options(const ComparisonOutput& output) {

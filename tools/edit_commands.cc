@@ -17,6 +17,7 @@
 #include "filesets/system/units.h"
 #include "replay/run/catalogue.h"
 #include "tools/commands.h"
+#include "tools/output_options.h"
 #include "tools/progress.h"
 #include "tools/reel_output.h"
 #include "tools/signals.h"
@@ -27,6 +28,7 @@ namespace filereel {
 namespace {
 
 constexpr const char* kReelHelp = "Reel: a .reel file or a catalogue name";
+constexpr const char* kOutputHelp = "Reel to write; - for standard output";
 
 // The open input reels of an edit, with a count of operations read.
 class Editing {
@@ -102,7 +104,8 @@ void add_cut_command(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("cut", "Extract a part of a reel by time, thread or path");
   const auto arguments = std::make_shared<Arguments>();
   command->add_option("REEL", arguments->reel, kReelHelp)->required();
-  command->add_option("-o,--output", arguments->output, "Reel to write")->required();
+  add_output_option(*command, "-o,--output", arguments->output, OutputKind::reel, kOutputHelp)
+      ->required();
   command->add_option("--from", arguments->from, "Start time, such as 2s or 1.5min");
   command->add_option("--to", arguments->to, "End time (exclusive)");
   command->add_option("--thread", arguments->threads, "Thread to keep, by number; may be repeated");
@@ -150,7 +153,8 @@ void add_merge_command(CLI::App& app, Session& session) {
   const auto arguments = std::make_shared<Arguments>();
   command->add_option("REELS", arguments->reels, "Reels: .reel files or catalogue names")
       ->required();
-  command->add_option("-o,--output", arguments->output, "Reel to write")->required();
+  add_output_option(*command, "-o,--output", arguments->output, OutputKind::reel, kOutputHelp)
+      ->required();
   command->add_flag("--apart", arguments->apart,
                     "Give each reel a directory of its own (1, 2 ...) instead of a shared tree");
   command->footer("Example:\n  filereel merge web.reel database.reel -o server.reel");
@@ -174,7 +178,8 @@ void add_repeat_command(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("repeat", "Concatenate N copies of a reel");
   const auto arguments = std::make_shared<Arguments>();
   command->add_option("REEL", arguments->reel, kReelHelp)->required();
-  command->add_option("-o,--output", arguments->output, "Reel to write")->required();
+  add_output_option(*command, "-o,--output", arguments->output, OutputKind::reel, kOutputHelp)
+      ->required();
   command->add_option("--times", arguments->times, "Number of copies, each in its own directory")
       ->required()
       ->check(in_range(1, 1'000'000));
@@ -200,7 +205,8 @@ void add_anonymise_command(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("anonymise", "Replace all names in a reel");
   const auto arguments = std::make_shared<Arguments>();
   command->add_option("REEL", arguments->reel, kReelHelp)->required();
-  command->add_option("-o,--output", arguments->output, "Reel to write")->required();
+  add_output_option(*command, "-o,--output", arguments->output, OutputKind::reel, kOutputHelp)
+      ->required();
   command->add_option("--key", arguments->key,
                       "Key for reproducible names; without it, names are random");
   command->footer("Example:\n  filereel anonymise app.reel -o public.reel");

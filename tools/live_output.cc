@@ -11,14 +11,15 @@
 #include <fmt/format.h>
 #include <string.h>
 
+#include "filesets/ownership/output_stream.h"
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
+#include "filesets/system/write_to.h"
 #include "replay/json.h"
 #include "replay/measure/clock.h"
 #include "replay/report/formatting.h"
 #include "tools/progress.h"
-#include "tools/standard_streams.h"
 #include "tools/workload_table.h"
 
 namespace filereel {
@@ -113,8 +114,9 @@ void LiveOutput::step_begins(const StepInfo& step, const ReplayProgress& progres
   const std::lock_guard lock(mutex_);
   if (!file_ && !options_.json.empty() && options_.json != "-") {
     constexpr mode_t kMode = 0666;
-    file_ =
-        Descriptor(::open(options_.json.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kMode));
+    constexpr int kFlags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;
+    file_ = names_stream(options_.json) ? open_stream(options_.json)
+                                        : Descriptor(::open(options_.json.c_str(), kFlags, kMode));
     if (!file_) {
       throw_failed(fmt::format("cannot write '{}': {}", options_.json, strerror(errno)));
     }

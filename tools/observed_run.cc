@@ -20,6 +20,7 @@
 #include "tools/compare_table.h"
 #include "tools/comparison_output.h"
 #include "tools/output_files.h"
+#include "tools/output_options.h"
 #include "tools/result_table.h"
 #include "tools/terminal_observer.h"
 
@@ -101,17 +102,17 @@ void write_report(const Session& session, std::span<const Result> results, const
 }
 
 void add_result_options(CLI::App& command, ResultOptions& options) {
-  command.add_option("--json", options.json,
-                     "Write the result to this file; - for standard output");
-  command.add_option("--html", options.html,
-                     "Write the report page to this file; - for standard output");
+  add_output_option(command, "--json", options.json, OutputKind::json,
+                    "Write the result to this file; - for standard output");
+  add_output_option(command, "--html", options.html, OutputKind::page,
+                    "Write the report page to this file; - for standard output");
   command.add_option("--note", options.note, "Comment to store in the result");
   command.add_flag("--hide-serial", options.hide_serials,
                    "Store hashes instead of serial numbers and shares");
   command.add_flag("--live", options.live.lines,
                    "Print throughput and latencies every second, on standard error");
-  command.add_option("--live-json", options.live.json,
-                     "Write these figures to this file as JSON lines; - for standard output");
+  add_output_option(command, "--live-json", options.live.json, OutputKind::json_lines,
+                    "Write these figures to this file as JSON lines; - for standard output");
 }
 
 std::vector<Result> observe_run(Session& session, SignalWatch& signals,

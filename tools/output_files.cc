@@ -4,6 +4,8 @@
 
 #include <boost/filesystem.hpp>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include "filesets/ownership/atomic_file.h"
 #include "filesets/system/error.h"
@@ -11,9 +13,21 @@
 
 namespace filereel {
 
+namespace {
+
+// Takes the output of any number of options.
+bool discards(const std::string& file) {
+  constexpr unsigned kMemory = 1, kNull = 3;
+  struct stat info{};
+  return stat(file.c_str(), &info) == 0 && S_ISCHR(info.st_mode) &&
+         info.st_rdev == makedev(kMemory, kNull);
+}
+
+}  // namespace
+
 void check_output_files(const std::vector<OutputFile>& outputs) {
   for (auto one = outputs.begin(); one != outputs.end(); ++one) {
-    if (one->file.empty()) continue;
+    if (one->file.empty() || discards(one->file)) continue;
     const auto same = std::ranges::find(outputs.begin(), one, one->file, &OutputFile::file);
     if (same != one && one->file == "-") {
       throw Error(ErrorKind::usage,

@@ -28,6 +28,7 @@
 #include "filesets/system/program_privileges.h"
 #include "filesets/system/units.h"
 #include "tools/commands.h"
+#include "tools/output_options.h"
 #include "tools/progress.h"
 #include "tools/recorder_choice.h"
 #include "tools/reel_output.h"
@@ -285,8 +286,8 @@ void add_record_command(CLI::App& app, Session& session) {
   command->add_option("COMMAND", arguments->command, "Program and arguments, after --");
   command->add_option("--pid", arguments->process, "Record a running process until Ctrl-C")
       ->check(in_range(1, 1U << 22));
-  command->add_option("-o,--output", arguments->output,
-                      "Reel to write (PROGRAM.reel in this directory)");
+  add_output_option(*command, "-o,--output", arguments->output, OutputKind::reel,
+                    "Reel to write; - for standard output (PROGRAM.reel in this directory)");
   command->add_option("--backend", arguments->backend, "auto, bpf or strace")
       ->capture_default_str();
   command->add_option("--under", arguments->under, "Record only operations below this directory");

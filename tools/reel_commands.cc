@@ -18,6 +18,7 @@
 #include "filesets/system/printable.h"
 #include "replay/run/catalogue.h"
 #include "tools/commands.h"
+#include "tools/output_options.h"
 #include "tools/progress.h"
 #include "tools/reel_output.h"
 #include "tools/signals.h"
@@ -93,9 +94,11 @@ void import_trace(const ImportArguments& arguments, Session& session) {
   output.finish(importer.timed && output.builder().info().timed, session);
 }
 
-void export_reel(const std::string& name, const std::string& format, const std::string& file,
+void export_reel(const std::string& name, const std::string& format, const std::string& output,
                  Session& session) {
   const Exporter& exporter = find_exporter(format);
+  const std::string file = output_name(output);
+  check_suffix("--output", file, exporter.suffix);
   const std::unique_ptr<ReelReader> opened = open_named_reel(name);
   ReelReader& reader = *opened;
   const SignalWatch signals;
@@ -144,7 +147,9 @@ void add_import_command(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("import", "Convert another program's trace to a reel");
   const auto arguments = std::make_shared<ImportArguments>();
   command->add_option("FILE", arguments->input, "Trace file; - for standard input")->required();
-  command->add_option("-o,--output", arguments->output, "Reel to write")->required();
+  add_output_option(*command, "-o,--output", arguments->output, OutputKind::reel,
+                    "Reel to write; - for standard output")
+      ->required();
   command->add_option("--format", arguments->format, "Format of the trace, or auto")
       ->capture_default_str();
   command

@@ -66,6 +66,7 @@ TraceInfo ReelOutput::complete(bool timed, const Session& session) {
 }
 
 void ReelOutput::finish(bool timed, const Session& session) {
+  if (path_ == "-") return finish_quietly(timed, session);
   const TraceInfo info = complete(timed, session);
   session.print(fmt::format("{}: {}\n", printable_line(path_), describe_trace(info)));
   remark(info, session);
@@ -73,7 +74,8 @@ void ReelOutput::finish(bool timed, const Session& session) {
 
 void ReelOutput::finish_quietly(bool timed, const Session& session) {
   const TraceInfo info = complete(timed, session);
-  session.notice(fmt::format("{}: {}", path_, describe_trace(info)));
+  session.notice(
+      fmt::format("{}: {}", path_ == "-" ? "standard output" : path_, describe_trace(info)));
   remark(info, session);
 }
 

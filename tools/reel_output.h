@@ -47,9 +47,9 @@ class ReelOutput final : private OperationSink {
   // Compares what was recorded with the real tree. Call it after the last operation.
   const RecordingCheck& check(const CheckRequest& request);
 
-  // Moves the file into place and prints a summary.
+  // Moves the file into place and prints a summary, as a notice if standard output has the reel.
   void finish(bool timed, const Session& session);
-  // The same, with the summary as a notice, because the recorded program uses standard output.
+  // The same, always with a notice, because the recorded program uses standard output.
   void finish_quietly(bool timed, const Session& session);
 
  private:

@@ -14,6 +14,7 @@
 #include "replay/report/text_reports.h"
 #include "tools/commands.h"
 #include "tools/output_files.h"
+#include "tools/output_options.h"
 #include "tools/result_file.h"
 
 namespace filereel {
@@ -103,13 +104,14 @@ void add_report_command(CLI::App& app, Session& session) {
       ->allow_extra_args(false);
   command->add_option("--reference", arguments->reference,
                       "Label or file of the result with index 100");
-  command->add_option(
-      "-o,--output", arguments->html,
-      "Write the page to this HTML file, which works offline; - for standard output");
-  command->add_option("--csv", arguments->csv, "Write a row for each sample to this CSV file");
-  command->add_option("--markdown", arguments->markdown, "Write Markdown tables to this file");
-  command->add_option("--google-benchmark", arguments->google_benchmark,
-                      "Write one result to this file as JSON of Google Benchmark");
+  add_output_option(*command, "-o,--output", arguments->html, OutputKind::page,
+                    "Write the page to this HTML file, which works offline; - for standard output");
+  add_output_option(*command, "--csv", arguments->csv, OutputKind::csv,
+                    "Write a row for each sample to this CSV file");
+  add_output_option(*command, "--markdown", arguments->markdown, OutputKind::markdown,
+                    "Write Markdown tables to this file");
+  add_output_option(*command, "--google-benchmark", arguments->google_benchmark, OutputKind::json,
+                    "Write one result to this file as JSON of Google Benchmark");
   command->footer(
       "Examples:\n  filereel report drive.json -o drive.html\n"
       "  filereel report acme-*.json bolt-*.json -o review.html\n"

@@ -25,6 +25,7 @@
 #include "tools/commands.h"
 #include "tools/job_arguments.h"
 #include "tools/observed_run.h"
+#include "tools/output_options.h"
 #include "tools/runs_options.h"
 #include "tools/session_series.h"
 #include "tools/signals.h"
@@ -84,8 +85,8 @@ void add_options(CLI::App& command, RunArguments& arguments) {
   add_history_options(command, arguments.series.history);
   command.add_option("--label", arguments.output.label,
                      "Name of the result, such as a drive or 'firmware 1.08'");
-  command.add_option("--against-json", arguments.output.against_json,
-                     "Write the result of --against to this file");
+  add_output_option(command, "--against-json", arguments.output.against_json, OutputKind::json,
+                    "Write the result of --against to this file");
   command.add_option("--against-label", arguments.output.against_label,
                      "Name of the result of --against");
 }

@@ -11,7 +11,7 @@
 #include "filesets/ownership/atomic_file.h"
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
-#include "tools/standard_streams.h"
+#include "filesets/system/write_to.h"
 
 namespace filereel {
 namespace {

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "filesets/ownership/atomic_file.h"
+#include "filesets/ownership/output_stream.h"
 #include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
@@ -356,7 +357,8 @@ void check_series(const SeriesArguments& arguments, const ResultOptions& output,
   for (const auto& [option, file] :
        {std::pair{"--json", output.json}, std::pair{"--against-json", output.against_json},
         std::pair{"--html", output.html}, std::pair{"--live-json", output.live.json}}) {
-    refuse(file == "-", fmt::format("{} - does not support --sessions: name a file", option));
+    refuse(!file.empty() && names_stream(file),
+           fmt::format("{} {} does not support --sessions: name a file", option, printable(file)));
   }
 }
 

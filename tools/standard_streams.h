@@ -1,7 +1,5 @@
-// Standard input, output and error: always open, and with complete writes.
+// Standard input, output and error: always open.
 #pragma once
-
-#include <string_view>
 
 namespace filereel {
 
@@ -11,8 +9,5 @@ namespace filereel {
 // recorded program finds the stream closed, as it would without filereel. Throws Error(failed) if
 // /dev/null is missing.
 void reserve_standard_streams();
-
-// Writes all of `text` to a descriptor, even a non-blocking one. Returns 0 or the error number.
-int write_to(int descriptor, std::string_view text) noexcept;
 
 }  // namespace filereel

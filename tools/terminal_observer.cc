@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "filesets/ownership/atomic_file.h"
+#include "filesets/ownership/output_stream.h"
 #include "replay/measure/clock.h"
 #include "replay/results/result_json.h"
 
@@ -29,7 +30,7 @@ TerminalObserver::TerminalObserver(const Session& session, SignalWatch& signals,
             draws_line(live) ? std::function([this] { return describe(); })
                              : std::function<std::string()>(),
             [&signals] { signals.hang_up(); }) {
-  for (const ResultFile& file : files) kept_.push_back({file});
+  for (const ResultFile& file : files) kept_.push_back({file, names_stream(file.path)});
 }
 
 void TerminalObserver::notice(const std::string& text) {
@@ -59,7 +60,7 @@ void TerminalObserver::step_ended() {
 void TerminalObserver::result_grew(const Result& result) {
   constexpr std::uint64_t kShare = 20;  // saving takes at most 1/20 of the time
   for (Kept& kept : kept_) {
-    if (&kept.file.result != &result) continue;
+    if (&kept.file.result != &result || kept.stream) continue;
     const std::uint64_t begin = now_ns();
     if (begin - kept.saved_ns < kShare * kept.saving_ns) continue;
     save(kept.file);

@@ -31,7 +31,8 @@ class TerminalObserver final : public RunObserver {
   void notice(const std::string& text) override;
   void step_begins(const StepInfo& step, const ReplayProgress& progress) override;
   void step_ended() override;
-  // Saves the result, unless that takes too much time: a large sweep has a large result.
+  // Saves the result in its file, unless that takes too much time: a large sweep has a large
+  // result.
   void result_grew(const Result& result) override;
 
   // Why live figures could not be written; "" if they were.
@@ -43,6 +44,7 @@ class TerminalObserver final : public RunObserver {
  private:
   struct Kept {
     ResultFile file;
+    bool stream = false;                        // what was sent stays sent: saved once, at the end
     std::uint64_t saved_ns = 0, saving_ns = 0;  // time of the last save, and its duration
   };
   void save(const ResultFile& kept, bool replace = true) const;

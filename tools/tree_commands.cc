@@ -7,6 +7,7 @@
 
 #include "filesets/catalog/catalog.h"
 #include "filesets/formats/fileset_file.h"
+#include "filesets/ownership/output_stream.h"
 #include "filesets/scan/capture.h"
 #include "filesets/scan/populate.h"
 #include "filesets/system/counted.h"
@@ -16,6 +17,7 @@
 #include "replay/measure/clock.h"
 #include "tools/clean.h"
 #include "tools/commands.h"
+#include "tools/output_options.h"
 #include "tools/progress.h"
 #include "tools/signals.h"
 #include "tools/table.h"
@@ -40,7 +42,9 @@ std::string contents(const FileSetTotals& totals) {
 void capture(const std::string& folder, const std::string& output, bool cross, Session& session) {
   const SignalWatch signals;
   TreeProgress seen;
-  FileSetWriter writer(output, {.name = output.substr(output.rfind('/') + 1),
+  // A stream has no name of its own.
+  const std::string& named = names_stream(output) ? folder : output;
+  FileSetWriter writer(output, {.name = named.substr(named.rfind('/') + 1),
                                 .description = "",
                                 .source = fmt::format("captured from {}", folder),
                                 .seed = 1});
@@ -65,12 +69,14 @@ void capture(const std::string& folder, const std::string& output, bool cross, S
   }
   const std::string elsewhere = writer.finish();
   if (!elsewhere.empty()) session.warn(elsewhere);
-  session.print(fmt::format("{}: {}\n", printable_line(output), contents(totals.set)));
+  std::string text = fmt::format(
+      "{}: {}\n", output == "-" ? "standard output" : printable_line(output), contents(totals.set));
   if (totals.duplicate_files > 0) {
-    session.print(fmt::format("{} with the content of another file ({})\n",
-                              counted(totals.duplicate_files, "file", "files"),
-                              format_size(totals.duplicate_bytes)));
+    text += fmt::format("{} with the content of another file ({})\n",
+                        counted(totals.duplicate_files, "file", "files"),
+                        format_size(totals.duplicate_bytes));
   }
+  output == "-" ? static_cast<void>(session.print_aside(text)) : session.print(text);
   if (totals.times_moved > 0) {
     session.notice(
         fmt::format("{} with a modification time outside of 1677 to 2262: stored as "
@@ -136,7 +142,9 @@ void add_capture_command(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("capture", "Convert a directory tree to a file set");
   const auto arguments = std::make_shared<Arguments>();
   command->add_option("DIR", arguments->folder, "Directory tree to read")->required();
-  command->add_option("-o,--output", arguments->output, "File set to write")->required();
+  add_output_option(*command, "-o,--output", arguments->output, OutputKind::file_set,
+                    "File set to write; - for standard output")
+      ->required();
   command->add_flag("--cross-file-systems", arguments->cross,
                     "Include file systems mounted below DIR");
   command->footer("Example:\n  filereel capture /usr/include -o include.fileset");

@@ -17,9 +17,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "filesets/ownership/attributes.h"
 #include "filesets/ownership/fallback_places.h"
 #include "filesets/system/directory_path.h"
 #include "filesets/system/error.h"
+#include "filesets/system/error_text.h"
 
 namespace filereel {
 namespace {
@@ -59,6 +61,10 @@ constexpr mode_t kMode = 0666;  // less the umask
 }  // namespace
 
 AtomicFile::AtomicFile(const std::string& path) : path_(path) {
+  if (names_stream(path)) {
+    stream_.emplace(path);
+    return;
+  }
   struct stat status;
   if (::lstat(path.c_str(), &status) == 0 && S_ISLNK(status.st_mode)) {
     boost::system::error_code error;
@@ -75,8 +81,8 @@ AtomicFile::AtomicFile(const std::string& path) : path_(path) {
 
 // Rejects targets that commit() could not replace or create.
 void AtomicFile::check_target() {
-  struct statx target;
-  if (::statx(AT_FDCWD, path_.c_str(), 0, STATX_TYPE, &target) != 0) {
+  struct stat target;
+  if (::stat(path_.c_str(), &target) != 0) {
     if (errno == ENAMETOOLONG) {
       throw_failed(fmt::format("{}: {}; choose a shorter name", path_, std::strerror(errno)));
     }
@@ -86,24 +92,24 @@ void AtomicFile::check_target() {
     throw Error(ErrorKind::failed,
                 fmt::format("{}: is {} and cannot be replaced; choose another name", path_, what));
   };
-  if (!S_ISREG(target.stx_mode)) refuse("not a regular file");
-  if (target.stx_attributes & STATX_ATTR_IMMUTABLE) refuse("immutable (chattr +i)");
-  if (target.stx_attributes & STATX_ATTR_APPEND) refuse("append-only (chattr +a)");
+  if (!S_ISREG(target.st_mode)) refuse(name_of_kind(target.st_mode));
+  const std::string_view protection = protection_of(AT_FDCWD, path_);
+  if (!protection.empty()) refuse(protection);
   existed_ = true;
 }
 
 void AtomicFile::fail(std::string_view what, int error) const {
-  throw Error(ErrorKind::failed, fmt::format("{}: {}: {}", path_, what, std::strerror(error)));
+  throw Error(ErrorKind::failed, fmt::format("{}: {}: {}", path_, what, error_text(error)));
 }
 
 void AtomicFile::write(std::string_view bytes) {
   while (!bytes.empty()) {
-    const ssize_t written = ::write(file_->descriptor(), bytes.data(), bytes.size());
+    const ssize_t written = ::write(descriptor(), bytes.data(), bytes.size());
     if (written >= 0) {
       bytes.remove_prefix(static_cast<std::size_t>(written));
     } else if (errno != EINTR) {
       const int error = errno;
-      if (!keeps_ || !moved_.empty()) fail("cannot write", error);
+      if (stream_ || !keeps_ || !moved_.empty()) fail("cannot write", error);
       relocate(fmt::format("cannot write: {}", std::strerror(error)));
     }
   }
@@ -170,6 +176,10 @@ int AtomicFile::place(std::string& name) {
 }
 
 std::string AtomicFile::commit() {
+  if (stream_) {
+    stream_->send();
+    return "";
+  }
   keeps_ = true;
   const std::string wanted = file_name(path_);
   std::string name = wanted, directory;
@@ -200,6 +210,7 @@ std::string AtomicFile::commit() {
 }
 
 bool AtomicFile::commit_new() {
+  if (stream_) return false;
   if (const int error = flush(file_->descriptor())) fail("cannot flush to disk", error);
   const int error = file_->link_as(file_name(path_));
   if (error == EEXIST) return false;

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "filesets/ownership/new_file.h"
+#include "filesets/ownership/output_stream.h"
 
 namespace filereel {
 
@@ -23,9 +25,9 @@ namespace filereel {
 // A file that appeared under the name meanwhile is not replaced: the new one gets a number.
 class AtomicFile {
  public:
-  // Creates the file. `path` must name a regular file or nothing. Devices and pipes (/dev/null)
-  // cannot be replaced and are rejected, as are names that are too long and files that are
-  // immutable or append-only. Symbolic links are followed.
+  // Creates the file. Symbolic links are followed. Rejected are directories, names that are too
+  // long, and files that are immutable or append-only or in such a directory. A stream
+  // (names_stream) cannot be replaced: it gets the content at commit().
   explicit AtomicFile(const std::string& path);
 
   void write(std::string_view bytes);
@@ -36,7 +38,7 @@ class AtomicFile {
   // intended place: the reason and its path.
   [[nodiscard]] std::string commit();
   // Like commit(), but only at the intended place: returns false and discards the content if the
-  // name exists.
+  // name exists, or if it is a stream.
   bool commit_new();
 
   const std::string& path() const { return path_; }  // after commit(), the file's place
@@ -48,6 +50,7 @@ class AtomicFile {
   int link_with_number(std::string& name);
   int place(std::string& name);
   static int flush(int descriptor);
+  int descriptor() const { return stream_ ? stream_->descriptor() : file_->descriptor(); }
   [[noreturn]] void fail(std::string_view what, int error) const;
 
   std::string path_;       // final path, symbolic links resolved
@@ -55,7 +58,8 @@ class AtomicFile {
   bool existed_ = false;   // there was a file to replace
   bool keeps_ = false;
   std::string moved_;  // reason why the file is not in the intended directory, or ""
-  std::unique_ptr<NewFile> file_;
+  std::optional<OutputStream> stream_;
+  std::unique_ptr<NewFile> file_;  // null for a stream
 };
 
 }  // namespace filereel

@@ -1,17 +1,18 @@
 #include "filesets/ownership/new_file.h"
 
 #include <cerrno>
-#include <cstring>
 #include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "filesets/ownership/attributes.h"
 #include "filesets/ownership/removal.h"
 #include "filesets/ownership/state_directory.h"
 #include "filesets/system/directory_path.h"
 #include "filesets/system/error.h"
+#include "filesets/system/error_text.h"
 
 namespace filereel {
 namespace {
@@ -31,6 +32,7 @@ NewFile::NewFile(const std::string& directory, const std::string& shown, mode_t 
 NewFile::NewFile(std::string path, Descriptor directory, const std::string& shown, mode_t mode)
     : directory_path_(std::move(path)), directory_(std::move(directory)) {
   if (directory_) {
+    require_changeable(directory_.get(), shown + ": its directory");
     file_.reset(openat(directory_.get(), ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode));
     if (file_ && !can_link_unnamed()) file_.reset();
   }
@@ -44,7 +46,7 @@ NewFile::NewFile(std::string path, Descriptor directory, const std::string& show
   const int error = errno;
   drop_temporary_name();
   throw_failed(
-      fmt::format("{}: cannot create a file in its directory: {}", shown, strerror(error)));
+      fmt::format("{}: cannot create a file in its directory: {}", shown, error_text(error)));
 }
 
 NewFile::~NewFile() {

@@ -15,12 +15,15 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "filesets/ownership/attributes.h"
+#include "filesets/ownership/lost_directory.h"
 #include "filesets/ownership/removal.h"
 #include "filesets/ownership/state_directory.h"
 #include "filesets/ownership/tree_fingerprints.h"
 #include "filesets/ownership/tree_walk.h"
 #include "filesets/system/directory_names.h"
 #include "filesets/system/error.h"
+#include "filesets/system/error_text.h"
 #include "filesets/system/mount_info.h"
 #include "filesets/system/printable.h"
 
@@ -131,6 +134,7 @@ void WorkDirectory::open_target() {
   } else if (missing != 0) {
     fail("cannot open", missing);
   }
+  require_changeable(target_.get(), path_);
   boost::system::error_code error;
   // The path of the opened directory, even if its name refers to something else by now.
   full_path_ = fs::read_symlink(fmt::format("/proc/self/fd/{}", target_.get()), error).string();
@@ -150,6 +154,7 @@ void WorkDirectory::make_target() {
   target_name_ = full.filename().string();
   parent_.reset(open(full.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!parent_) fail("cannot create", errno);
+  require_changeable(parent_.get(), full.parent_path().string());
   target_lease_.emplace(LeaseRecord{
       .kind = LeaseKind::directory, .path = full.string(), .parent = identity_of(parent_.get())});
   target_ = make_directory(parent_.get(), target_name_, 0777, *target_lease_);
@@ -232,14 +237,9 @@ void WorkDirectory::clear() {
 }
 
 void WorkDirectory::check_present() const {
-  const Descriptor now(open(path_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  const bool there = now && identity_of(now.get()) == identity_of(target_.get());
-  const std::optional<FileState> work =
-      there ? read_file_state(target_.get(), work_name_) : std::nullopt;
-  if (work && work->identity == identity_of(work_.get())) return;
-  throw_failed(
-      fmt::format("{} was unmounted or replaced during the run; mount it again and restart the run",
-                  printable(path_)));
+  require_present(target_.get(), full_path_, path_);
+  const std::string work = "/" + work_name_;
+  require_present(work_.get(), full_path_ + work, path_ + work);
 }
 
 void WorkDirectory::keep() {
@@ -316,7 +316,7 @@ void WorkDirectory::remove_target() {
 }
 
 void WorkDirectory::fail(std::string_view what, int error) const {
-  throw_failed(fmt::format("{} {}: {}", what, printable(path_), strerror(error)));
+  throw_failed(fmt::format("{} {}: {}", what, printable(path_), error_text(error)));
 }
 
 }  // namespace filereel

@@ -36,7 +36,7 @@ class WorkDirectory {
   const std::string& name() const { return work_name_; }  // of the root in the target
 
   void clear();                // Throws Error(failed).
-  void check_present() const;  // Throws Error(failed) if either is gone or replaced.
+  void check_present() const;  // Throws Error(failed) if either was removed, moved or replaced.
 
   // Each ends the use; later calls do nothing. keep moves all contents to the target, remove leaves
   // nothing. Both throw Error(failed).

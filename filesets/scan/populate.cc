@@ -32,8 +32,9 @@ constexpr std::uint32_t kSetIds = S_ISUID | S_ISGID;
 std::string_view next_step(int error) {
   switch (error) {
     case ENOSPC:
-    case EDQUOT:
       return "free some space or choose another directory";
+    case EDQUOT:
+      return "raise the quota or choose another directory";
     case EFBIG:
       return "choose a file system that supports files of this size";
     case EACCES:

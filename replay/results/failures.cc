@@ -59,6 +59,35 @@ class Failures {
   std::string first_;
 };
 
+// The operations are possible, so that their errors have a cause outside of filereel.
+std::string advice_on(const DivergenceExample& what, std::string_view room) {
+  if (what.result >= 0 && what.operation == "write")
+    return fmt::format("the volume is full: {}", room);
+  switch (-what.result) {
+    case ENOSPC:
+      return fmt::format("the volume is full: {}", room);
+    case EDQUOT:
+      return fmt::format("a quota of the volume is exhausted: raise the quota, or {}", room);
+    case EXDEV:
+      return "unmount what was mounted in the work directory";
+    case ENOENT:
+    case EEXIST:
+    case ENOTDIR:
+    case EISDIR:
+    case ENOTEMPTY:
+    case ELOOP:
+    case ESTALE:
+      return "another program changed the files in the work directory: keep it out, and repeat the "
+             "run";
+    case EACCES:
+    case EPERM:
+      return "another program changed permissions or attributes in the work directory, or a "
+             "security policy forbids the operation";
+    default:
+      return "check the kernel log (dmesg) for device errors";
+  }
+}
+
 }  // namespace
 
 std::string describe_divergence(const DivergenceExample& one) {
@@ -92,14 +121,8 @@ std::string describe_failure(const std::string& where, const DivergenceExample& 
           ? strerror(static_cast<int>(-what.result))
           : fmt::format("{} instead of {}",
                         counted(static_cast<std::uint64_t>(what.result), "byte"), what.expected);
-  const bool full = what.result == -ENOSPC || (what.result >= 0 && what.operation == "write");
-  const auto advice = [&]() -> std::string {
-    if (full) return fmt::format("the volume is full: {}", room);
-    if (what.result == -EXDEV) return "unmount what was mounted in the work directory";
-    return "check the kernel log (dmesg) for device errors";
-  };
   return fmt::format("{}: {} of {} failed (operation {}): {}; {}", where, what.operation,
-                     printable(what.path), what.position + 1, result, advice());
+                     printable(what.path), what.position + 1, result, advice_on(what, room));
 }
 
 }  // namespace filereel

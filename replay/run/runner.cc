@@ -15,7 +15,6 @@
 #include "filesets/ownership/state_directory.h"
 #include "filesets/system/error.h"
 #include "filesets/system/units.h"
-#include "replay/results/failures.h"
 #include "replay/run/baseline_run.h"
 #include "replay/run/client_meeting.h"
 #include "replay/run/client_work.h"
@@ -24,6 +23,7 @@
 #include "replay/run/repetitions.h"
 #include "replay/run/result_filling.h"
 #include "replay/run/stage.h"
+#include "replay/run/step_failure.h"
 
 namespace filereel {
 namespace {
@@ -361,12 +361,18 @@ class Run {
     ReplayProgress progress;
     const StepWatch watch(observer_, info, progress);
     const JobOptions options = job.options(turned.point);
-    std::optional<StepSamples> samples = work.measure(step, {.warm = options.warm,
-                                                             .verify = options.verify,
-                                                             .may_diverge = job.may_diverge(),
-                                                             .run_began_ns = request_.began_ns,
-                                                             .stop = request_.stop,
-                                                             .progress = &progress});
+    std::optional<StepSamples> samples;
+    try {
+      samples = work.measure(step, {.warm = options.warm,
+                                    .verify = options.verify,
+                                    .may_diverge = job.may_diverge(),
+                                    .run_began_ns = request_.began_ns,
+                                    .stop = request_.stop,
+                                    .progress = &progress});
+    } catch (const Error&) {
+      check_present(turned.volumes.all());  // throws an error that explains it better
+      throw;
+    }
     if (!samples) return false;
     Sample& sample = samples->all;
     sample.run = info.run;
@@ -389,13 +395,7 @@ class Run {
       observer_.result_grew(result);
     }
     if (!failed) return true;
-    for (const Volume* volume : turned.volumes.all()) {
-      volume->check_present();  // throws an error that explains the divergence better
-    }
-    throw Error(ErrorKind::failed,
-                describe_failure(fmt::format("{}, {}, {}, run {}", info.file_system, info.set,
-                                             info.operation, info.run),
-                                 examples.front(), job.room_advice()));
+    throw_failure(info, examples.front(), turned.volumes.all(), job.room_advice());
   }
 
   static void warn_of_no_data(const StepInfo& info, Result& result) {

@@ -15,8 +15,10 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "filesets/ownership/attributes.h"
 #include "filesets/ownership/removal.h"
 #include "filesets/system/error.h"
+#include "filesets/system/error_text.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/process.h"
 #include "filesets/system/units.h"
@@ -124,6 +126,10 @@ void BackingStore::remove_own_image(int parent, const FileState& there,
     throw_failed(fmt::format("{} is not a regular file; choose a regular file, not a link to one",
                              printable(target_.path)));
   }
+  if (const std::string_view protection = protection_of(parent, name_); !protection.empty()) {
+    throw_failed(fmt::format("{} is {} and cannot be replaced; choose another file",
+                             printable(target_.path), protection));
+  }
   const Descriptor file(
       openat(parent, name_.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!file) {
@@ -161,7 +167,7 @@ void BackingStore::allocate_image() {
   if (fallocate(file(), 0, 0, size) == 0) return;
   if (errno != EOPNOTSUPP || ftruncate(file(), size) != 0) {
     throw_failed(fmt::format("cannot extend {} to {}: {}", printable(target_.path),
-                             format_size(size_), strerror(errno)));
+                             format_size(size_), error_text(errno)));
   }
 }
 

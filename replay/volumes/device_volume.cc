@@ -108,7 +108,7 @@ class DeviceVolume final : public Volume {
   void check_present() const override {
     backing_.check_present();
     struct statvfs info{};
-    if (fstatvfs(mount_->root(), &info) != 0) {
+    if (mount_ && fstatvfs(mount_->root(), &info) != 0) {
       throw Error(ErrorKind::failed, fmt::format("the file system on {} no longer responds: {}",
                                                  target_.text(), strerror(errno)));
     }

@@ -15,6 +15,7 @@
 
 #include "filesets/system/directory_names.h"
 #include "filesets/system/error.h"
+#include "filesets/system/error_text.h"
 #include "replay/volumes/own_directory.h"
 #include "replay/volumes/residency.h"
 #include "replay/volumes/volume.h"
@@ -156,7 +157,7 @@ class DirectoryVolume final : public Volume {
 
  private:
   [[noreturn]] void fail(std::string_view what, int error) const {
-    throw Error(ErrorKind::failed, fmt::format("{} {}: {}", what, target_.path, strerror(error)));
+    throw Error(ErrorKind::failed, fmt::format("{} {}: {}", what, target_.path, error_text(error)));
   }
 
   Descriptor open_beneath(const std::string& path) const {

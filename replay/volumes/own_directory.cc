@@ -11,9 +11,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "filesets/ownership/file_state.h"
+#include "filesets/ownership/lost_directory.h"
 #include "filesets/ownership/removal.h"
+#include "filesets/system/directory_path.h"
 #include "filesets/system/error.h"
+#include "filesets/system/error_text.h"
 #include "filesets/system/printable.h"
 
 namespace filereel {
@@ -25,11 +27,6 @@ constexpr const char* kCommon = "shared";  // the directory of all clients
 
 std::string name_of(std::uint32_t client) {
   return fmt::format("client-{}", client);
-}
-
-FileIdentity identity_of(int fd) {
-  const std::optional<FileState> state = read_file_state(fd);
-  return state ? state->identity : FileIdentity{};
 }
 
 // Does not follow a symbolic link, unless the user named it.
@@ -88,12 +85,7 @@ void OwnDirectory::enter(std::optional<std::uint32_t> client) {
 
 void OwnDirectory::check_present() const {
   if (work_) return work_->check_present();
-  const Descriptor now = open_directory(AT_FDCWD, path_);
-  const Descriptor all = now ? open_directory(now.get(), all_name_) : Descriptor();
-  if (all && identity_of(all.get()) == identity_of(all_.get())) return;
-  throw_failed(
-      fmt::format("{} was unmounted or replaced during the run; mount it again and restart the run",
-                  printable(path_)));
+  require_present(all_.get(), absolute_path(path_) + "/" + all_name_, path_);
 }
 
 void OwnDirectory::clear() {
@@ -120,7 +112,7 @@ void OwnDirectory::clear(const std::string& name) const {
 }
 
 void OwnDirectory::fail(const char* what, int error) const {
-  throw_failed(fmt::format("{} {}: {}", what, printable(path_), strerror(error)));
+  throw_failed(fmt::format("{} {}: {}", what, printable(path_), error_text(error)));
 }
 
 }  // namespace filereel

@@ -3,17 +3,27 @@
 #include <algorithm>
 #include <optional>
 
+#include <errno.h>
 #include <fmt/format.h>
+#include <string.h>
 #include <sys/stat.h>
 
+#include "filesets/ownership/attributes.h"
 #include "filesets/system/counted.h"
 #include "filesets/system/error.h"
+#include "filesets/system/printable.h"
 #include "filesets/system/units.h"
 
 namespace filereel {
 namespace {
 
 constexpr std::string_view kImage = "image:", kStart = "start=", kSize = "size=";
+
+[[noreturn]] void throw_unreachable(const std::string& path, int error) {
+  throw Error(ErrorKind::usage,
+              fmt::format("cannot use {}: {}; use a directory, image:FILE or a block device",
+                          printable(path), strerror(error)));
+}
 
 // The smallest size of any file system; smaller ones are typing errors.
 constexpr std::uint64_t kMinVolumeSize = 1 << 20;
@@ -67,6 +77,21 @@ std::string write_path(const std::string& path) {
   return text;
 }
 
+// An image is a file. What else is there would only be found when it is created.
+void check_image(const std::string& path) {
+  struct stat info{};
+  if (stat(path.c_str(), &info) != 0) {
+    if (errno != ENOENT) throw_unreachable(path, errno);
+    return;
+  }
+  if (S_ISREG(info.st_mode)) return;
+  throw Error(ErrorKind::usage,
+              fmt::format("image:{} is {}; {}", path, name_of_kind(info.st_mode),
+                          S_ISBLK(info.st_mode) || S_ISDIR(info.st_mode)
+                              ? fmt::format("for a volume on it, use {} without image:", path)
+                              : "name a file for the image"));
+}
+
 Target parse_image(std::string_view text) {
   const auto [name, options] = split_image(text);
   Target target;
@@ -76,6 +101,7 @@ Target parse_image(std::string_view text) {
     throw Error(ErrorKind::usage,
                 "missing file name after 'image:'; use image:FILE or image:FILE,size=4G");
   }
+  check_image(target.path);
   if (!options) return target;
   if (!options->starts_with(kSize)) {
     throw Error(
@@ -166,6 +192,7 @@ Target parse_target(std::string_view text) {
   target.path = name;
   struct stat info{};
   const bool there = stat(name.c_str(), &info) == 0;
+  if (!there && errno != ENOENT) throw_unreachable(name, errno);
   if (there && S_ISBLK(info.st_mode)) {
     target.kind = TargetKind::block_device;
     if (options) parse_part(*options, target);
@@ -177,10 +204,21 @@ Target parse_target(std::string_view text) {
                             "start= or size= in a name twice",
                             name, *options));
   }
+  if (there && S_ISREG(info.st_mode)) {
+    throw Error(ErrorKind::usage,
+                fmt::format("{} is a file; for a volume in an image file, use {}", name,
+                            Target{.kind = TargetKind::image, .path = name}.text()));
+  }
   if (there && !S_ISDIR(info.st_mode)) {
-    throw Error(
-        ErrorKind::usage,
-        fmt::format("{} is a file; for a volume in an image file, use image:{}", name, name));
+    throw Error(ErrorKind::usage,
+                fmt::format("{} is {}; use a directory, image:FILE or a block device",
+                            printable(name), name_of_kind(info.st_mode)));
+  }
+  if (!there && lstat(name.c_str(), &info) == 0) {
+    throw Error(ErrorKind::usage,
+                fmt::format("{} is a symbolic link to nothing; create the directory it names, or "
+                            "choose another one",
+                            printable(name)));
   }
   return target;  // a missing path is a directory to create
 }

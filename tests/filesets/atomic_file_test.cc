@@ -142,9 +142,8 @@ TEST_CASE("files that must not be replaced are refused before anything is writte
   CHECK(AtomicFile(folder / "a").commit().empty());
 }
 
-TEST_CASE("devices, directories and missing folders are refused") {
+TEST_CASE("directories and missing folders are refused") {
   const TempDir folder;
-  CHECK_THROWS_AS(AtomicFile("/dev/null"), Error);
   CHECK_THROWS_AS(AtomicFile(folder.path()), Error);
   CHECK_THROWS_AS(AtomicFile(folder / "no/such/folder"), Error);
   CHECK(entries(folder) == 0);

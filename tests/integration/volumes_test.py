@@ -124,7 +124,7 @@ class VanishingVolumes(IntegrationTest):
                 self.assertTrue(wait_until(lambda: self.steps_measured() >= 2 or running.ended(),
                                            60))
                 call("umount", "-l", volume)
-                self.assert_refused(running.finish(), 1, volume, "unmounted or replaced")
+                self.assert_refused(running.finish(), 1, volume, "was unmounted")
                 self.assertFalse(self.result()["complete"])
                 self.assertEqual(os.listdir(volume), [])  # nothing was put below the mount point
         self.assert_nothing_left()

@@ -3,6 +3,7 @@
 #include <string>
 
 #include <doctest/doctest.h>
+#include <errno.h>
 
 #include "tests/sample_result.h"
 
@@ -43,6 +44,14 @@ TEST_CASE("a failed operation is reported with its file, in one line, with advic
   const DivergenceExample mounted{16, 1, "open", "copy/a", 0, -18};
   CHECK(describe_failure("ext4, run 2", mounted, "")
             .ends_with("; unmount what was mounted in the work directory"));
+  const DivergenceExample quota{16, 1, "write", "copy/a", 65536, -EDQUOT};
+  CHECK(describe_failure("ext4, run 2", quota, "use a larger volume")
+            .ends_with("Disk quota exceeded; a quota of the volume is exhausted: raise the quota, "
+                       "or use a larger volume"));
+  const DivergenceExample removed{16, 1, "open", "copy/a", 0, -ENOENT};
+  CHECK(describe_failure("ext4, run 2", removed, "")
+            .ends_with("; another program changed the files in the work directory: keep it out, "
+                       "and repeat the run"));
   const DivergenceExample broken{16, 1, "read", "copy/a", 5, -5};
   CHECK(describe_failure("ext4, run 2", broken, "").ends_with("(dmesg) for device errors"));
 }

@@ -5,6 +5,7 @@
 #include <boost/filesystem.hpp>
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "filesets/system/descriptor.h"
@@ -163,6 +164,26 @@ TEST_CASE("a plain file is refused and the way to use it as an image shown") {
   const Descriptor made(::open((temp / "f").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
   CHECK(refusal(temp / "f").find("image:" + (temp / "f")) != std::string::npos);
   CHECK_FALSE(refusal("/dev/null").empty());  // a character device is no volume
+}
+
+TEST_CASE("what holds no files is refused by its kind") {
+  const TempDir temp;
+  CHECK(refusal("/dev/null") ==
+        "/dev/null is a character device; use a directory, image:FILE or a block device");
+  CHECK(refusal("image:/dev/null") ==
+        "image:/dev/null is a character device; name a file for the image");
+  REQUIRE(mkfifo((temp / "pipe").c_str(), 0600) == 0);
+  CHECK(refusal(temp / "pipe")
+            .ends_with("pipe is a pipe; use a directory, image:FILE or a block device"));
+  CHECK(refusal("image:" + temp.path()) == "image:" + temp.path() +
+                                               " is a directory; for a volume on it, use " +
+                                               temp.path() + " without image:");
+  boost::filesystem::create_symlink("loop", temp / "loop");
+  CHECK(refusal(temp / "loop").find("Too many levels of symbolic links; use a directory") !=
+        std::string::npos);
+  boost::filesystem::create_symlink("nothing", temp / "dangling");
+  CHECK(refusal(temp / "dangling").find("is a symbolic link to nothing") != std::string::npos);
+  CHECK(refusal(temp / "pipe/below").find("Not a directory; use a directory") != std::string::npos);
 }
 
 TEST_CASE("kinds of targets are called by their names") {

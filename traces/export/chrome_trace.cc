@@ -86,6 +86,7 @@ ExportLosses write_chrome_trace(RecordedSource& source, const TraceTables& table
 Exporter chrome_trace_exporter() {
   return {.name = "chrome",
           .description = "Chrome trace events, for Perfetto and chrome://tracing",
+          .suffix = ".json",
           .write = write_chrome_trace};
 }
 

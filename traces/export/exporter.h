@@ -19,6 +19,7 @@ using ExportLosses = std::map<std::string, std::uint64_t>;
 struct Exporter {
   std::string_view name;         // for --format
   std::string_view description;  // a line for --help
+  std::string_view suffix;       // usual one of its files
   // Writes all of `source` in pieces to `out`. Throws their exceptions.
   ExportLosses (*write)(RecordedSource& source, const TraceTables& tables, const TraceInfo& info,
                         const std::function<void(std::string_view)>& out);

@@ -84,8 +84,10 @@ ExportLosses write_json_lines(RecordedSource& source, const TraceTables& tables,
 }  // namespace
 
 Exporter json_lines_exporter() {
-  return {
-      .name = "jsonl", .description = "one JSON object per operation", .write = write_json_lines};
+  return {.name = "jsonl",
+          .description = "one JSON object per operation",
+          .suffix = ".jsonl",
+          .write = write_json_lines};
 }
 
 }  // namespace filereel

@@ -1,0 +1,82 @@
+#include "replay/run/step_failure.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "filesets/system/descriptor.h"
+#include "filesets/system/directory_path.h"
+#include "filesets/system/error.h"
+#include "filesets/system/mount_info.h"
+#include "replay/results/failures.h"
+
+namespace filereel {
+namespace {
+
+// Whether a project quota makes the file system look smaller in this directory. xfs reports an
+// exhausted one as a full volume.
+bool has_project_quota(int root) {
+  fsxattr attributes{};
+  if (ioctl(root, FS_IOC_FSGETXATTR, &attributes) != 0 || attributes.fsx_projid == 0) return false;
+  const auto mounted = mounted_at(path_of_directory(root, ""));
+  struct statvfs here{}, all{};
+  return mounted && fstatvfs(root, &here) == 0 &&
+         statvfs(mounted->mount_point.c_str(), &all) == 0 && here.f_blocks < all.f_blocks;
+}
+
+// The error of writing `bytes` more to the volume; 0 if that succeeds or cannot be tried.
+int error_of_writing(int root, std::uint64_t bytes) {
+  const Descriptor file(openat(root, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600));
+  if (!file) return errno == ENOSPC || errno == EDQUOT ? errno : 0;
+  const std::vector<char> part(1 << 20);
+  for (std::uint64_t written = 0; written < bytes;) {
+    const ssize_t size = write(file.get(), part.data(), part.size());
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0) return errno;
+    written += static_cast<std::uint64_t>(size);
+  }
+  return 0;
+}
+
+// The error of an operation that found too little space. An incomplete write has none: more writing
+// tells whether the volume is full or a quota is exhausted.
+int error_of_space(const DivergenceExample& what, std::span<Volume* const> volumes) {
+  constexpr std::uint64_t kLeast = 8 << 20;
+  const bool incomplete = what.result >= 0 && what.operation == "write";
+  if (!incomplete && what.result != -ENOSPC) return 0;
+  for (const Volume* volume : volumes) {
+    const auto missing = static_cast<std::uint64_t>(
+        std::max<std::int64_t>(what.expected - what.result, static_cast<std::int64_t>(kLeast)));
+    const int error = error_of_writing(volume->root(), missing);
+    if (error == ENOSPC && has_project_quota(volume->root())) return EDQUOT;
+    if (error == ENOSPC || error == EDQUOT) return error;
+  }
+  return 0;
+}
+
+}  // namespace
+
+void check_present(std::span<Volume* const> volumes) {
+  for (const Volume* volume : volumes) volume->check_present();
+}
+
+void throw_failure(const StepInfo& step, DivergenceExample what, std::span<Volume* const> volumes,
+                   std::string_view room) {
+  check_present(volumes);
+  if (const int error = error_of_space(what, volumes)) what.result = -error;
+  throw_failed(describe_failure(
+      fmt::format("{}, {}, {}, run {}", step.file_system, step.set, step.operation, step.run), what,
+      room));
+}
+
+}  // namespace filereel

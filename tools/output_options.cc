@@ -1,0 +1,99 @@
+#include "tools/output_options.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "filesets/ownership/output_stream.h"
+#include "filesets/system/error.h"
+#include "filesets/system/printable.h"
+
+namespace filereel {
+namespace {
+
+struct FileFormat {
+  std::optional<OutputKind> kind;  // none: filereel only reads it
+  std::string_view what;
+  std::array<std::string_view, 3> suffixes;  // the usual one first; "" for none
+};
+
+// A suffix in several rows stands for the first of them.
+constexpr FileFormat kFormats[] = {
+    {OutputKind::reel, "a reel", {".reel"}},
+    {OutputKind::file_set, "a file set", {".fileset"}},
+    {OutputKind::json, "JSON", {".json"}},
+    {OutputKind::json_lines, "JSON Lines", {".jsonl", ".ndjson", ".json"}},
+    {OutputKind::page, "an HTML page", {".html", ".htm"}},
+    {OutputKind::csv, "CSV", {".csv"}},
+    {OutputKind::markdown, "Markdown", {".md", ".markdown"}},
+    {OutputKind::junit, "JUnit XML", {".xml"}},
+    {OutputKind::iolog, "a log of fio", {".iolog"}},
+    {std::nullopt, "YAML", {".yaml", ".yml"}},
+    {std::nullopt, "a list of files of FC-Test", {".fls", ".ptn"}},
+};
+
+bool has_suffix(const FileFormat& format, std::string_view suffix) {
+  return !suffix.empty() && std::ranges::find(format.suffixes, suffix) != format.suffixes.end();
+}
+
+std::string suffix_of(std::string_view file) {
+  const std::string_view name = file.substr(file.rfind('/') + 1);
+  const std::size_t dot = name.rfind('.');
+  std::string suffix(dot == std::string_view::npos ? "" : name.substr(dot));
+  for (char& c : suffix) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return suffix;
+}
+
+void check_suffix(std::string_view option, const std::string& file, const FileFormat& format) {
+  const std::string suffix = suffix_of(file);
+  if (has_suffix(format, suffix)) return;
+  const auto other = std::ranges::find_if(
+      kFormats, [&](const FileFormat& one) { return has_suffix(one, suffix); });
+  if (other == std::end(kFormats) || names_stream(file)) return;
+  throw Error(
+      ErrorKind::usage,
+      fmt::format("{} {}: {} is the suffix of {}, but {} is written; use {}", option,
+                  printable(file), suffix, other->what, format.what, format.suffixes.front()));
+}
+
+const FileFormat& format_of(OutputKind kind) {
+  return *std::ranges::find(kFormats, std::optional(kind), &FileFormat::kind);
+}
+
+}  // namespace
+
+std::string output_name(const std::string& file) {
+  return own_descriptor(file) == STDOUT_FILENO ? "-" : file;
+}
+
+void check_suffix(std::string_view option, const std::string& file, OutputKind kind) {
+  check_suffix(option, file, format_of(kind));
+}
+
+void check_suffix(std::string_view option, const std::string& file, std::string_view usual) {
+  check_suffix(option, file, *std::ranges::find_if(kFormats, [&](const FileFormat& one) {
+                 return one.suffixes.front() == usual;
+               }));
+}
+
+CLI::Option* add_output_option(CLI::App& command, const std::string& names, std::string& file,
+                               OutputKind kind, const std::string& help) {
+  const std::string option = names.substr(names.rfind(',') + 1);
+  const auto prepare = [option, kind](std::string& value) -> std::string {
+    value = output_name(value);
+    const bool binary = kind == OutputKind::reel || kind == OutputKind::file_set;
+    if (binary && value == "-" && isatty(STDOUT_FILENO) != 0) {
+      throw Error(
+          ErrorKind::usage,
+          fmt::format("{} -: standard output is a terminal; name a file or a pipe", option));
+    }
+    check_suffix(option, value, kind);
+    return "";
+  };
+  return command.add_option(names, file, help)->transform(CLI::Validator(prepare, ""));
+}
+
+}  // namespace filereel

@@ -1,0 +1,38 @@
+// Options that name a file to write. The suffix of the file must suit what is written.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <CLI/CLI.hpp>
+
+namespace filereel {
+
+enum class OutputKind : std::uint8_t {
+  reel,
+  file_set,
+  json,
+  json_lines,
+  page,
+  csv,
+  markdown,
+  junit,
+  iolog,
+};
+
+// Adds an option whose value is a file to write. Its value becomes "-" for all names of standard
+// output, such as /dev/stdout. Parsing throws Error(usage) for the suffix of another format, and
+// for binary formats on a terminal.
+CLI::Option* add_output_option(CLI::App& command, const std::string& names, std::string& file,
+                               OutputKind kind, const std::string& help);
+
+// "-" for all names of standard output; other names stay.
+std::string output_name(const std::string& file);
+
+// Throws Error(usage) if the suffix of `file` is that of another format. `option`: in the message.
+void check_suffix(std::string_view option, const std::string& file, OutputKind kind);
+// The same for a format that is known by its usual suffix.
+void check_suffix(std::string_view option, const std::string& file, std::string_view usual);
+
+}  // namespace filereel
