@@ -21,6 +21,7 @@
 #include "filesets/system/counted.h"
 #include "filesets/system/descriptor.h"
 #include "filesets/system/error.h"
+#include "filesets/system/project_quota.h"
 #include "filesets/system/units.h"
 
 namespace filereel {
@@ -128,9 +129,10 @@ class TreePopulator {
     const std::uint64_t free = std::uint64_t{space.f_bavail} * space.f_frsize;
     if (free < totals_.bytes_to_write) {
       throw Error(ErrorKind::failed,
-                  fmt::format("populate {:?}: the file set needs {}, but only {} is free; free "
-                              "some space or choose another directory",
-                              dir_, format_size(totals_.bytes_to_write), format_size(free)));
+                  fmt::format("populate {:?}: the file set needs {}, but only {} is free; {}", dir_,
+                              format_size(totals_.bytes_to_write), format_size(free),
+                              with_quota_advice(root_.get(),
+                                                "free some space or choose another directory")));
     }
   }
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "filesets/system/error.h"
+#include "filesets/system/project_quota.h"
 #include "filesets/system/units.h"
 #include "replay/volumes/name_rules.h"
 
@@ -118,7 +119,8 @@ void check_formatted_capacity(const VolumeNeeds& needs, std::uint64_t bytes,
 }
 
 void check_room(const FileSet& set, const Volume& volume, std::uint64_t copies,
-                std::string_view advice) {
+                std::string_view room) {
+  const std::string advice = with_quota_advice(volume.root(), std::string(room));
   const std::string name = volume.describe().target;
   const std::string what =
       set.name.empty() ? "the files" : fmt::format("the file set '{}'", set.name);

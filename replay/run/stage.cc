@@ -9,6 +9,7 @@
 
 #include "filesets/system/counted.h"
 #include "filesets/system/error.h"
+#include "filesets/system/project_quota.h"
 #include "replay/results/hidden_serials.h"
 #include "replay/run/room.h"
 
@@ -83,11 +84,12 @@ void add_parts(const RunRequest& request, std::size_t volumes, bool formats, con
   add({}, [&](const Job& job) { return needs_no_volume(job) || !formats; });
 }
 
-void check_capacity(const RoleNeeds& needs, TargetKind kind, std::uint64_t bytes,
+// `directory`: that of the volume if it is one.
+void check_capacity(const RoleNeeds& needs, std::optional<int> directory, std::uint64_t bytes,
                     const std::string& volume) {
   for (const auto& [one, advice] : needs.all) {
-    check_capacity(one, bytes, volume, advice);
-    if (kind != TargetKind::directory) check_formatted_capacity(one, bytes, volume, advice);
+    check_capacity(one, bytes, volume, directory ? with_quota_advice(*directory, advice) : advice);
+    if (!directory) check_formatted_capacity(one, bytes, volume, advice);
   }
 }
 
@@ -164,13 +166,17 @@ class VolumeOpener {
   // Checks all volumes; call when all are open.
   void check_capacities() const {
     for (std::size_t i = 0; i < opened_.size(); ++i) {
-      check(*opened_[i].first, opened_[i].second, stage_.volumes[i]->capacity());
+      const auto& [target, role] = opened_[i];
+      const Volume& volume = *stage_.volumes[i];
+      const bool is_directory = target->kind == TargetKind::directory;
+      check(*target, role, volume.capacity(),
+            is_directory ? std::optional(volume.root()) : std::nullopt);
     }
   }
 
  private:
   Volume* open(const Target& target, Role role, const std::string& part) {
-    if (target.size > 0) check(target, role, target.size);  // before an image is created
+    if (target.size > 0) check(target, role, target.size, {});  // before an image is created
     stage_.volumes.push_back(open_volume(target, {.role = role,
                                                   .power = request_.power,
                                                   .destroy = request_.destroy,
@@ -191,8 +197,9 @@ class VolumeOpener {
                        }};
   }
 
-  void check(const Target& target, Role role, std::uint64_t bytes) const {
-    check_capacity(needs_[static_cast<std::size_t>(role)], target.kind, bytes,
+  void check(const Target& target, Role role, std::uint64_t bytes,
+             std::optional<int> directory) const {
+    check_capacity(needs_[static_cast<std::size_t>(role)], directory, bytes,
                    request_.targets.near ? target.text() : std::string(role_name(role)));
   }
 

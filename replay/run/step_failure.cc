@@ -9,30 +9,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <linux/fs.h>
-#include <sys/ioctl.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "filesets/system/descriptor.h"
-#include "filesets/system/directory_path.h"
 #include "filesets/system/error.h"
-#include "filesets/system/mount_info.h"
+#include "filesets/system/project_quota.h"
 #include "replay/results/failures.h"
 
 namespace filereel {
 namespace {
-
-// Whether a project quota makes the file system look smaller in this directory. xfs reports an
-// exhausted one as a full volume.
-bool has_project_quota(int root) {
-  fsxattr attributes{};
-  if (ioctl(root, FS_IOC_FSGETXATTR, &attributes) != 0 || attributes.fsx_projid == 0) return false;
-  const auto mounted = mounted_at(path_of_directory(root, ""));
-  struct statvfs here{}, all{};
-  return mounted && fstatvfs(root, &here) == 0 &&
-         statvfs(mounted->mount_point.c_str(), &all) == 0 && here.f_blocks < all.f_blocks;
-}
 
 // The error of writing `bytes` more to the volume; 0 if that succeeds or cannot be tried.
 int error_of_writing(int root, std::uint64_t bytes) {

@@ -21,6 +21,7 @@
 #include "filesets/system/error_text.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/process.h"
+#include "filesets/system/project_quota.h"
 #include "filesets/system/units.h"
 
 namespace filereel {
@@ -159,9 +160,11 @@ void BackingStore::allocate_image() {
   }
   const std::uint64_t room = host.f_bavail * host.f_frsize;
   if (room < size_) {
-    throw_failed(fmt::format(
-        "{} needs {}, but only {} is free there; use --scale, --set or size=, or put it elsewhere",
-        printable(target_.path), format_size(size_), format_size(room)));
+    throw_failed(
+        fmt::format("{} needs {}, but only {} is free there; {}", printable(target_.path),
+                    format_size(size_), format_size(room),
+                    with_quota_advice(image_->directory(),
+                                      "use --scale, --set or size=, or put it elsewhere")));
   }
   const auto size = static_cast<off_t>(size_);
   if (fallocate(file(), 0, 0, size) == 0) return;

@@ -91,14 +91,15 @@ class Quotas(IntegrationTest):
             call("xfs_quota", "-x", "-c", "limit -p bhard=110m 42", volume)
             with open(volume / "sub" / "ballast", "wb") as file:
                 file.write(bytes(5 << 20))
-            # The file system itself tells how much room is left, so that it is noticed in advance.
             self.many_small_files(400, "256 KiB")
             target = volume / "sub" / "target"
-            done = self.filereel("-q", "run", "--set", "set.yaml", "--near", target, *STEPS, status=None)
-            self.assertEqual(done.code, 1, done)
-            self.assertEqual(len(done.err.splitlines()), 1, done)
+            for command in (["run", "--set", "set.yaml", "--near", target, *STEPS],
+                            ["run", "--set", "set.yaml", "--near", f"image:{target}.img,size=200M", "--fs",
+                             "ext4", *STEPS], ["populate", "set.yaml", target]):
+                with self.subTest(command[0]):
+                    done = self.filereel("-q", *command, status=None)
+                    self.assert_refused(done, 1, "project quota", "raise the quota")
 
-    @unittest.skipUnless(have("btrfs"), "needs btrfs")
     @needs("btrfs")
     def test_an_output_beyond_a_quota_is_one_line(self):
         with self.volume_of("btrfs", 700, "rw") as volume:

@@ -1,0 +1,15 @@
+// Limits of a directory tree within its file system.
+#pragma once
+
+#include <string>
+
+namespace filereel {
+
+// Whether a project quota limits the open directory, so that its file system looks smaller there.
+// xfs reports an exhausted one as a full volume, and not as a quota.
+bool has_project_quota(int directory);
+
+// `advice` on lack of space in the open directory, preceded by that on its project quota.
+std::string with_quota_advice(int directory, const std::string& advice);
+
+}  // namespace filereel
