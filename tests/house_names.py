@@ -11,6 +11,7 @@ SOURCES = {".h", ".cc", ".c"}
 SUFFIXES = SOURCES | {".py", ".js", ".md", ".cmake", ".txt", ".yaml", ".json"}
 NOT_OURS = {"build", ".git", "corpus", "data", "__pycache__"}
 COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'|//[^\n]*|/\*.*?\*/', re.DOTALL)
+HASH_COMMENT = re.compile(r"(?:^|(?<=\s))#(?=\s).*", re.MULTILINE)
 WORD = re.compile(r"[A-Za-z_]\w*")
 CODE_BLOCK = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 
@@ -29,6 +30,18 @@ OTHERS_NAMES = re.compile(r"innodb_\w+|linux_dirent(?:64)?|d_reclen|posix_acl_xa
                           r"|(?:filesets|traces|replay|tools)_test")
 
 
+def split_python(text):
+    """Comments and docstrings, and the rest."""
+    comments, code, before = [], [], tokenize.NEWLINE
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        starts_line = before in {tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
+        is_text = token.type == tokenize.STRING and starts_line
+        (comments if is_text or token.type == tokenize.COMMENT else code).append(token.string)
+        if token.type not in {tokenize.COMMENT, tokenize.NL}:
+            before = token.type
+    return comments, code
+
+
 def comments_of(file, text):
     """The text for people in a file, and the words of the rest."""
     suffix = pathlib.PurePosixPath(file).suffix
@@ -43,10 +56,10 @@ def comments_of(file, text):
         code = COMMENT.sub(take, text)
         return "\n".join(comments), set(WORD.findall(code))
     if suffix == ".py":
-        tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
-        comments = "\n".join(token.string for token in tokens if token.type == tokenize.COMMENT)
-        code = " ".join(token.string for token in tokens if token.type != tokenize.COMMENT)
-        return comments, set(WORD.findall(code))
+        comments, code = split_python(text)
+        return "\n".join(comments), set(WORD.findall(" ".join(code)))
+    if suffix in {".cmake", ".txt", ".yaml"}:
+        return "\n".join(HASH_COMMENT.findall(text)), set(WORD.findall(HASH_COMMENT.sub(" ", text)))
     if suffix == ".md":
         return CODE_BLOCK.sub("", text), set()
     return "", set(WORD.findall(text))

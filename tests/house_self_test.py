@@ -119,6 +119,9 @@ class House(unittest.TestCase):
         self.check_names("/* by `Tree::Node`, closed() of\n a PathFilter */ char c = '\"';",
                          gone.format("closed"), gone.format("Node"), gone.format("PathFilter"))
         self.check_names("x = 1  # of no_such_name\n", gone.format("no_such_name"), file="tests/e.py")
+        self.check_names('"""Of no_such_text."""\nx = """code_in_text"""\n', gone.format("no_such_text"),
+                         file="tests/e.py")
+        self.check_names("set(x 1)  # as gone.cc does\n", gone.format("gone.cc"), file="cmake/e.cmake")
 
     def test_documents_that_name_what_is_gone(self):
         gone = "{}, which is not there"
