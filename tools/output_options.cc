@@ -30,7 +30,7 @@ constexpr FileFormat kFormats[] = {
     {OutputKind::csv, "CSV", {".csv"}},
     {OutputKind::markdown, "Markdown", {".md", ".markdown"}},
     {OutputKind::junit, "JUnit XML", {".xml"}},
-    {OutputKind::iolog, "a log of fio", {".iolog"}},
+    {OutputKind::iolog, "a log of fio", {".fio", ".iolog"}},
     {std::nullopt, "YAML", {".yaml", ".yml"}},
     {std::nullopt, "a list of files of FC-Test", {".fls", ".ptn"}},
 };

@@ -264,7 +264,7 @@ class Suffixes(IntegrationTest):
                              (["repeat", "a.reel", "--times", "2", "-o", "x.csv"], ".reel"),
                              (["anonymise", "a.reel", "-o", "x.fileset"], ".reel"),
                              (["export", "a.reel", "--format", "chrome", "-o", "x.reel"], ".json"),
-                             (["export", "a.reel", "--format", "fio", "-o", "x.yaml"], ".iolog"),
+                             (["export", "a.reel", "--format", "fio", "-o", "x.yaml"], ".fio"),
                              ([*run, "--json", "x.html"], ".json"), ([*run, "--html", "x.json"], ".html"),
                              ([*run, "--live-json", "x.csv"], ".jsonl"),
                              ([*run, "--against", "f", "--against-json", "x.reel"], ".json"),

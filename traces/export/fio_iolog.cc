@@ -160,7 +160,7 @@ ExportLosses write_iolog(RecordedSource& source, const TraceTables& tables, cons
 Exporter fio_exporter() {
   return {.name = "fio",
           .description = "fio iolog, version 3: reads, writes and syncs",
-          .suffix = ".iolog",
+          .suffix = ".fio",
           .write = write_iolog};
 }
 
