@@ -1,4 +1,6 @@
 // Calls that overlapped.
+#include "traces/calls/call_order.h"
+
 #include <cerrno>
 
 #include <doctest/doctest.h>
@@ -223,4 +225,118 @@ TEST_CASE("a lock does not wait for other locks") {
   calls.begin(on_file(Call::flock, 3, 0, LOCK_UN));
   calls.run(by(200, on_file(Call::flock, 3, -EAGAIN, LOCK_EX | LOCK_NB)));
   CHECK(calls.text() == "1 lock #2 flags 2 @0 +0\n1 lock #2 flags 2 @0 +0 = -11 loose\n");
+}
+
+namespace {
+
+SystemCall request_by(std::uint32_t thread, std::uint64_t name) {
+  SystemCall call = by(thread, data_at(Call::submit, 3, 0, 50, 0));
+  call.requested = Call::read;
+  call.request = name;
+  return call;
+}
+
+SystemCall completion_of(std::uint64_t name, std::int64_t result) {
+  SystemCall call = call_of(Call::complete, result);
+  call.request = name;
+  return call;
+}
+
+// Calls of other threads that say nothing of names.
+void pass(RecordedCalls& calls, int count) {
+  for (int i = 0; i < count; ++i) calls.run(by(300, on_path(Call::stat, "/other")));
+}
+
+constexpr const char* kUnknownCompletion = "asynchronous requests with unknown completion";
+
+}  // namespace
+
+TEST_CASE("waiting for a fork that never returns is bounded") {
+  Two calls;
+  pass(calls, 1);
+  calls.begin(fork_of(0));
+  calls.text();
+  calls.run(by(400, on_path(Call::stat, "/d/old")));
+  CHECK(calls.text().empty());
+  pass(calls, 1000);
+  CHECK(calls.text().find("stat d/old") == std::string::npos);
+  pass(calls, 1000);
+  CHECK(calls.text().find("stat d/old") != std::string::npos);
+}
+
+TEST_CASE("waiting for a request that never completes is bounded") {
+  Two calls;
+  pass(calls, 1);
+  calls.run(open_at("/a", O_RDONLY, 3)).run(request_by(kThread, 7)).run(data(Call::read, 3, 5, 5));
+  calls.text();
+  pass(calls, 1000);
+  CHECK(calls.text().find("read") == std::string::npos);
+  pass(calls, 1000);
+  const std::string text = calls.text();
+  CHECK(text.find("read #0 @0 +50 = 50 asynchronous") != std::string::npos);
+  CHECK(text.find("read #0 @0 +5 = 5") != std::string::npos);
+  CHECK(calls.approximated(kUnknownCompletion) == 1);
+  calls.run(completion_of(7, 20));  // too late
+  CHECK(calls.text().empty());
+}
+
+TEST_CASE("requests in a deep queue may wait for one another") {
+  RecordedCalls calls;
+  constexpr std::uint64_t kDepth = 4000;
+  calls.run(open_at("/a", O_RDONLY, 3));
+  for (std::uint64_t i = 0; i < kDepth; ++i) calls.run(request_by(kThread, i));
+  for (std::uint64_t i = kDepth; i-- > 0;) calls.run(completion_of(i, 40));
+  CHECK(calls.operations.size() == kDepth + 1);
+  CHECK(calls.approximated(kUnknownCompletion) == 0);
+}
+
+TEST_CASE("requests of one name complete in the order of their submission") {
+  RecordedCalls calls;
+  calls.run(open_at("/a", O_RDONLY, 3));
+  for (int i = 0; i < 3; ++i) calls.run(request_by(kThread, 7));
+  calls.text();
+  for (int i = 1; i <= 3; ++i) {
+    calls.run(completion_of(7, i));
+    CHECK(calls.text() == fmt::format("0 read #0 @0 +50 = {} asynchronous\n", i));
+  }
+}
+
+namespace {
+
+// The steps that calls take while each of so many threads waits for a request.
+std::uint64_t steps_during(std::uint32_t requests) {
+  struct Nowhere : OperationSink {
+    void add(const RecordedOperation&) override {}
+  } nowhere;
+  TraceTables tables;
+  TraceBuilder builder(tables, nowhere);
+  CallParts parts(builder, ResolverOptions{.working_directory = "/"});
+  CallOrder order(parts);
+  std::uint64_t now = 1;
+  const auto run = [&](SystemCall call) {
+    call.enter_ns = now++;
+    order.entered(call);
+    call.exit_ns = now++;
+    order.returned(call);
+  };
+  constexpr std::uint32_t kFirst = 1000, kCalls = 500;
+  for (std::uint32_t i = 0; i < requests; ++i) run(request_by(kFirst + i, i));
+  const std::uint64_t before = order.steps();
+  for (std::uint32_t i = 0; i < kCalls; ++i) {
+    run(by(300, open_at(fmt::format("/new{}", i), kCreate, 3)));
+    run(by(300, close_of(3)));
+  }
+  const std::uint64_t during = order.steps() - before;
+  SystemCall end = by(300, call_of(Call::exit_group, 0));
+  order.returned(end);
+  CHECK(order.steps() - before - during <= 2 * requests + 10);
+  order.finish();
+  return during;
+}
+
+}  // namespace
+
+TEST_CASE("the cost of a call does not grow with the requests in flight") {
+  const std::uint64_t few = steps_during(10);
+  CHECK(steps_during(2000) <= few + 10);
 }

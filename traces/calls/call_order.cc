@@ -26,18 +26,16 @@ bool CallOrder::may_unlock(const SystemCall& call) {
          (call.call == Call::record_lock && call.flags == F_UNLCK);
 }
 
-void CallOrder::forget(InFlight& in_flight) {
+void CallOrder::forget(std::uint32_t thread, InFlight& in_flight) {
   if (!in_flight.active) return;
   in_flight.active = false;
   filereel::release(parts_, in_flight.call.thread, std::move(in_flight.beginning), 0);
-  if (is_naming(in_flight.call.call)) --names_in_flight_;
-  if (in_flight.call.call == Call::fork) --forks_in_flight_;
-  if (may_unlock(in_flight.call)) --unlocks_in_flight_;
+  for (auto* threads : {&naming_, &forking_, &unlocking_}) threads->erase(thread);
 }
 
 void CallOrder::entered(const SystemCall& call) {
   InFlight& in_flight = in_flight_[call.thread];
-  forget(in_flight);
+  forget(call.thread, in_flight);
   const bool naming = is_naming(call.call), fork = call.call == Call::fork;
   const bool unlock = may_unlock(call);
   if (naming || fork || unlock) {
@@ -49,9 +47,9 @@ void CallOrder::entered(const SystemCall& call) {
   }
   in_flight.active = true;
   in_flight.beginning = {parts_.builder.operations(), used_files(parts_, call)};
-  names_in_flight_ += naming;
-  forks_in_flight_ += fork;
-  unlocks_in_flight_ += unlock;
+  if (naming) naming_.insert(call.thread);
+  if (fork) forking_.insert(call.thread);
+  if (unlock) unlocking_.insert(call.thread);
 }
 
 void CallOrder::returned(const SystemCall& call) {
@@ -63,7 +61,7 @@ void CallOrder::returned(const SystemCall& call) {
     if (found->second.active && found->second.call.call == call.call) {
       beginning = std::move(found->second.beginning);
     }
-    forget(found->second);
+    forget(call.thread, found->second);
     if (call.call == Call::exit || call.call == Call::exit_group) in_flight_.erase(found);
   }
   if (call.call == Call::complete) completed(call);
@@ -78,44 +76,39 @@ void CallOrder::returned(const SystemCall& call) {
     }
     // The call keeps its file open until it is done.
     if (!beginning.used[0].file) beginning.used = used_files(parts_, call);
-    Held held{call, std::move(beginning), arrivals_, nullptr};
-    submitted(held);
-    return accept(std::move(held));
+    const RequestName name{parts_.tasks.process_of(call.thread), call.request, arrivals_};
+    return accept({call, std::move(beginning), arrivals_, Request{.name = name}});
   }
   // The common case, without copying the call.
-  if (held_.empty() && forks_in_flight_ == 0 && names_in_flight_ == 0 &&
-      (unlocks_in_flight_ == 0 || !takes_lock(call))) {
+  if (held_.empty() && forking_.empty() && naming_.empty() &&
+      (unlocking_.empty() || !takes_lock(call))) {
     flush_before(call);
     return translate(parts_, call, std::move(beginning));
   }
-  accept({call, std::move(beginning), arrivals_, nullptr});
-}
-
-void CallOrder::submitted(Held& held) {
-  held.request = std::make_shared<Request>();
-  held.request->name = {parts_.tasks.process_of(held.call.thread), held.call.request};
-  requests_[held.request->name].push_back(held.request);
+  accept({call, std::move(beginning), arrivals_, std::nullopt});
 }
 
 void CallOrder::completed(const SystemCall& call) {
-  const auto found = requests_.find({parts_.tasks.process_of(call.thread), call.request});
-  if (found == requests_.end()) return;
-  Request& request = *found->second.front();
-  request.over = request.known = true;
-  request.result = call.result;
-  request.end_ns = call.exit_ns;
-  found->second.pop_front();
-  if (found->second.empty()) requests_.erase(found);
+  const std::uint32_t process = parts_.tasks.process_of(call.thread);
+  const auto found = requests_.lower_bound({process, call.request, 0});
+  if (found == requests_.end() || std::get<0>(found->first) != process ||
+      std::get<1>(found->first) != call.request) {
+    return;
+  }
+  Held& held = *found->second;
+  held.request->known = true;
+  held.request->result = call.result;
+  held.request->end_ns = call.exit_ns;
+  abandon_request(held);
   retry();
 }
 
-// Otherwise the completion of the next request of that name would be taken for this one.
-void CallOrder::abandon_request(const std::shared_ptr<Request>& request) {
-  request->over = true;
-  const auto found = requests_.find(request->name);
-  if (found == requests_.end()) return;
-  std::erase(found->second, request);
-  if (found->second.empty()) requests_.erase(found);
+// Nothing waits for it any more. Otherwise the completion of the next request of that name would be
+// taken for this one.
+void CallOrder::abandon_request(Held& held) {
+  held.request->over = true;
+  requests_.erase(held.request->name);
+  set_front(held_.at(held.call.thread).front());
 }
 
 // A thread that ends waits for nothing.
@@ -123,7 +116,8 @@ void CallOrder::abandon_requests(std::uint32_t thread) {
   const auto found = held_.find(thread);
   if (found == held_.end()) return;
   for (Held& held : found->second) {
-    if (held.request && !held.request->known) abandon_request(held.request);
+    ++steps_;
+    if (waits_for_request(held)) abandon_request(held);
   }
 }
 
@@ -134,7 +128,7 @@ void CallOrder::flush_before(const SystemCall& call) {
     force_process(process, call.thread);
     for (auto at = in_flight_.begin(); at != in_flight_.end();) {
       if (at->first != call.thread && parts_.tasks.process_of(at->first) == process) {
-        forget(at->second);
+        forget(at->first, at->second);
         at = in_flight_.erase(at);
       } else {
         ++at;
@@ -145,55 +139,73 @@ void CallOrder::flush_before(const SystemCall& call) {
   }
 }
 
+// A thread's later calls have later arrivals, so one pass reaches all.
 void CallOrder::force_process(std::uint32_t process, std::uint32_t except) {
-  while (!held_.empty()) {
-    const Held* oldest = nullptr;
-    for (const auto& [thread, calls] : held_) {
-      if (thread == except || parts_.tasks.process_of(thread) != process) continue;
-      if (!oldest || calls.front().arrival < oldest->arrival) oldest = &calls.front();
-    }
-    if (!oldest) return;
-    release(oldest->call.thread);
+  for (auto at = fronts_.begin(); at != fronts_.end(); ++steps_) {
+    const Front front = *at;
+    const std::uint32_t thread = front.second;
+    if (thread != except && parts_.tasks.process_of(thread) == process) release(thread);
+    at = fronts_.upper_bound(front);
   }
 }
 
 void CallOrder::accept(Held held) {
-  const auto queue = held_.find(held.call.thread);
-  if (queue == held_.end() && wait_of(held) == Wait::no) {
+  if (!held_.contains(held.call.thread) && wait_of(held) == Wait::no) {
     translate_held(held);
   } else {
-    const std::uint32_t thread = held.call.thread;
-    held_[thread].push_back(std::move(held));
-    ++held_calls_;
+    hold(std::move(held));
   }
   if (!held_.empty()) retry();
 }
 
+void CallOrder::hold(Held held) {
+  std::deque<Held>& calls = held_[held.call.thread];
+  Held& kept = calls.emplace_back(std::move(held));
+  ++held_calls_;
+  if (kept.request) {
+    if (requests_.empty()) deepest_ = 0;
+    requests_.emplace(kept.request->name, &kept);
+    deepest_ = std::max(deepest_, requests_.size());
+  }
+  if (kept.call.result >= 0 && is_naming(kept.call.call)) held_naming_.emplace(kept.arrival, &kept);
+  if (may_unlock(kept.call)) held_unlocking_.emplace(kept.arrival, &kept);
+  if (calls.size() == 1) set_front(kept);
+}
+
+void CallOrder::set_front(const Held& front) {
+  fronts_.emplace(front.arrival, front.call.thread);
+  if (!waits_for_request(front)) examined_.emplace(front.arrival, front.call.thread);
+}
+
+bool CallOrder::is_too_old(const Held& held) const {
+  const std::uint64_t age = arrivals_ - held.arrival;
+  return age > kMaxWait + (held.request ? kMaxWaitPerRequest * deepest_ : 0);
+}
+
 bool CallOrder::fork_is_in_flight() {
-  return forks_in_flight_ > 0 && std::ranges::any_of(in_flight_, [&](const auto& entry) {
-           return entry.second.active && entry.second.call.call == Call::fork &&
-                  !parts_.tasks.has_ended(entry.first);
-         });
+  return std::ranges::any_of(forking_, [&](std::uint32_t thread) {
+    ++steps_;
+    return !parts_.tasks.has_ended(thread);
+  });
 }
 
 CallOrder::Wait CallOrder::wait_of(const Held& held) {
-  if (held.request) return held.request->over ? Wait::no : Wait::for_request;
+  ++steps_;
+  if (waits_for_request(held)) return Wait::for_request;
+  if (held.request || is_too_old(held)) return Wait::no;
   if (parts_.tasks.is_new(held.call.thread) && fork_is_in_flight()) return Wait::for_call;
   return takes_lock(held.call) ? wait_for_unlock(held) : wait_for_name(held);
 }
 
 CallOrder::Wait CallOrder::wait_for_unlock(const Held& held) {
-  if (unlocks_in_flight_ == 0 && held_.empty()) return Wait::no;
-  if (arrivals_ - held.arrival > kMaxWait) return Wait::no;
-  const auto explains = [&](const SystemCall& other) {
-    return may_unlock(other) && could_unlock(parts_, other, held.call);
-  };
-  for (const auto& [thread, in_flight] : in_flight_) {
-    if (in_flight.active && explains(in_flight.call)) return Wait::for_call;
+  for (const std::uint32_t thread : unlocking_) {
+    ++steps_;
+    if (could_unlock(parts_, in_flight_.at(thread).call, held.call)) return Wait::for_call;
   }
-  for (const auto& [thread, calls] : held_) {
-    for (const Held& other : calls) {
-      if (other.call.enter_ns <= held.call.exit_ns && explains(other.call)) return Wait::for_held;
+  for (const auto& [arrival, other] : held_unlocking_) {
+    ++steps_;
+    if (other->call.enter_ns <= held.call.exit_ns && could_unlock(parts_, other->call, held.call)) {
+      return Wait::for_held;
     }
   }
   return Wait::no;
@@ -203,8 +215,7 @@ CallOrder::Wait CallOrder::wait_for_name(const Held& held) {
   const SystemCall& call = held.call;
   // Without its start, its overlap with other calls is unknown.
   if (held.beginning.position == CallStart::kUnknown) return Wait::no;
-  if ((names_in_flight_ == 0 && held_.empty()) || call.path.empty()) return Wait::no;
-  if (arrivals_ - held.arrival > kMaxWait) return Wait::no;
+  if ((naming_.empty() && held_naming_.empty()) || call.path.empty()) return Wait::no;
   const std::vector<NameNeed> needs = contradictions(parts_, call, held.beginning.position);
   if (needs.empty() && call.call != Call::rmdir) return Wait::no;
   const auto explains = [&](const SystemCall& other) {
@@ -213,18 +224,15 @@ CallOrder::Wait CallOrder::wait_for_name(const Held& held) {
              return could_explain(parts_, other, call, need);
            });
   };
-  for (const auto& [thread, in_flight] : in_flight_) {
-    if (in_flight.active && is_naming(in_flight.call.call) && explains(in_flight.call)) {
-      return Wait::for_call;
-    }
+  for (const std::uint32_t thread : naming_) {
+    ++steps_;
+    if (explains(in_flight_.at(thread).call)) return Wait::for_call;
   }
-  for (const auto& [thread, calls] : held_) {
-    for (const Held& other : calls) {
-      if (other.call.thread != call.thread && other.call.result >= 0 &&
-          is_naming(other.call.call) && other.call.enter_ns <= call.exit_ns &&
-          explains(other.call)) {
-        return Wait::for_held;
-      }
+  for (const auto& [arrival, other] : held_naming_) {
+    ++steps_;
+    if (other->call.thread != call.thread && other->call.enter_ns <= call.exit_ns &&
+        explains(other->call)) {
+      return Wait::for_held;
     }
   }
   return Wait::no;
@@ -236,7 +244,6 @@ void CallOrder::translate_held(Held& held) {
       held.call.result = held.request->result;
       held.call.exit_ns = held.request->end_ns;
     } else {
-      abandon_request(held.request);
       held.call.result =
           static_cast<std::int64_t>(std::min<std::uint64_t>(held.call.length, INT32_MAX));
       parts_.builder.approximated("asynchronous requests with unknown completion");
@@ -251,44 +258,55 @@ void CallOrder::release(std::uint32_t thread) {
   Held held = std::move(found->second.front());
   found->second.pop_front();
   --held_calls_;
-  if (found->second.empty()) held_.erase(found);
+  for (auto* fronts : {&fronts_, &examined_}) fronts->erase({held.arrival, thread});
+  for (auto* calls : {&held_naming_, &held_unlocking_}) calls->erase(held.arrival);
+  if (held.request) requests_.erase(held.request->name);
+  if (found->second.empty()) {
+    held_.erase(found);
+  } else {
+    set_front(found->second.front());
+  }
   translate_held(held);
 }
 
-void CallOrder::force_oldest() {
-  const auto oldest = std::ranges::min_element(
-      held_, {}, [](const auto& entry) { return entry.second.front().arrival; });
-  release(oldest->first);
+void CallOrder::give_up_old_requests() {
+  for (auto at = fronts_.begin(); at != fronts_.end(); ++at, ++steps_) {
+    Held& front = held_.at(at->second).front();
+    if (!waits_for_request(front)) continue;
+    if (!is_too_old(front)) return;  // as are all later ones
+    abandon_request(front);
+  }
 }
 
 void CallOrder::retry() {
   while (!held_.empty()) {
     if (held_calls_ > kMaxHeld) {
-      force_oldest();
+      release(fronts_.begin()->second);
       continue;
     }
-    const Held* next = nullptr;
-    bool can_progress = false;  // an outstanding event can end the wait
-    for (const auto& [thread, calls] : held_) {
-      const Wait wait = wait_of(calls.front());
-      can_progress = can_progress || wait == Wait::for_call || wait == Wait::for_request;
-      if (wait == Wait::no && (!next || calls.front().arrival < next->arrival)) {
-        next = &calls.front();
-      }
+    give_up_old_requests();
+    std::optional<std::uint32_t> next;                      // the oldest that can continue
+    bool can_progress = examined_.size() < fronts_.size();  // an outstanding event ends a wait
+    for (const auto& [arrival, thread] : examined_) {
+      const Wait wait = wait_of(held_.at(thread).front());
+      can_progress = can_progress || wait == Wait::for_call;
+      if (wait != Wait::no) continue;
+      next = thread;
+      break;
     }
     if (next) {
-      release(next->call.thread);
+      release(*next);
     } else if (can_progress) {
       return;
     } else {
-      force_oldest();  // they wait for each other
+      release(fronts_.begin()->second);  // they wait for each other
     }
   }
 }
 
 void CallOrder::finish() {
-  while (!held_.empty()) force_oldest();
-  for (auto& [thread, in_flight] : in_flight_) forget(in_flight);
+  while (!held_.empty()) release(fronts_.begin()->second);
+  for (auto& [thread, in_flight] : in_flight_) forget(thread, in_flight);
 }
 
 }  // namespace filereel
