@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
+#include <new>
 #include <string_view>
 
 #define FUSE_USE_VERSION 314
@@ -166,18 +168,28 @@ void on_fallocate(fuse_req_t request, fuse_ino_t, int mode, off_t offset, off_t 
   drive.end(service, [request] { fuse_reply_err(request, 0); });
 }
 
+// No exception may pass through libfuse: the request fails.
+template <auto kCallback, typename... Arguments>
+void contained(fuse_req_t request, Arguments... arguments) noexcept {
+  try {
+    kCallback(request, arguments...);
+  } catch (const std::exception&) {
+    fuse_reply_err(request, ENOMEM);
+  }
+}
+
 constexpr fuse_lowlevel_ops kOperations = [] {
   fuse_lowlevel_ops operations{};
   operations.init = on_init;
-  operations.lookup = on_lookup;
-  operations.getattr = on_getattr;
-  operations.open = on_open;
-  operations.read = on_read;
-  operations.write = on_write;
-  operations.fsync = on_fsync;
-  operations.readdir = on_readdir;
-  operations.statfs = on_statfs;
-  operations.fallocate = on_fallocate;
+  operations.lookup = contained<on_lookup>;
+  operations.getattr = contained<on_getattr>;
+  operations.open = contained<on_open>;
+  operations.read = contained<on_read>;
+  operations.write = contained<on_write>;
+  operations.fsync = contained<on_fsync>;
+  operations.readdir = contained<on_readdir>;
+  operations.statfs = contained<on_statfs>;
+  operations.fallocate = contained<on_fallocate>;
   return operations;
 }();
 
@@ -187,7 +199,11 @@ thread_local std::string library_messages;
 void keep_message(fuse_log_level, const char* format, va_list arguments) {
   char text[512];
   std::vsnprintf(text, sizeof text, format, arguments);
-  if (library_messages.size() < sizeof text) library_messages += text;
+  try {
+    if (library_messages.size() < sizeof text) library_messages += text;
+  } catch (const std::bad_alloc&) {
+    return;  // without this message
+  }
 }
 
 void check_folder(const std::string& folder) {

@@ -6,6 +6,8 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/address_limit.h"
+
 namespace filereel {
 namespace {
 
@@ -92,6 +94,30 @@ TEST_CASE("a queue is full until enough is taken") {
   queue.flush();
   CHECK(take_all(queue, 0) == 2);
   CHECK_FALSE(queue.is_full());
+}
+
+TEST_CASE("without memory an event is refused, and what the queue holds stays") {
+  EventQueue queue(kPlenty);
+  constexpr std::uint32_t kMost = 100'000;
+  std::uint32_t put = 0;
+  {
+    const AddressLimit few(16 << 20);
+    while (put < kMost && queue.put(event_of(put, size_of(put)))) ++put;
+    CHECK_FALSE(queue.put(event_of(put, size_of(put))));  // and again
+  }
+  CHECK(put > 0);
+  CHECK(put < kMost);
+  CHECK(queue.put(event_of(put, size_of(put))));
+  queue.end();
+  CHECK(take_all(queue, 0) == put + 1);
+}
+
+TEST_CASE("an event that is longer than any chunk is refused") {
+  EventQueue queue(kPlenty);
+  CHECK_FALSE(queue.put(std::vector<std::byte>(2 << 20)));
+  CHECK(queue.put(event_of(0, size_of(0))));
+  queue.flush();
+  CHECK(take_all(queue, 0) == 1);
 }
 
 TEST_CASE("one thread takes while another puts") {

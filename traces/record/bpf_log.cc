@@ -2,6 +2,7 @@
 
 #include <cstdarg>
 #include <cstdio>
+#include <new>
 #include <utility>
 
 #include <bpf/libbpf.h>
@@ -14,18 +15,25 @@ namespace {
 // libbpf passes no user data to its print callback.
 thread_local std::string* listening = nullptr;
 
+// No exception may pass through libbpf: without memory for a message, the message is missing.
+void append(std::string& to, std::size_t size, const char* format, va_list values) noexcept {
+  try {
+    std::string text(size + 1, '\0');
+    std::vsnprintf(text.data(), text.size(), format, values);
+    text.pop_back();
+    to += text;
+  } catch (const std::bad_alloc&) {
+    return;
+  }
+}
+
 __attribute__((format(printf, 2, 0))) int listen(libbpf_print_level level, const char* format,
                                                  va_list values) {
   if (!listening || level > LIBBPF_INFO) return 0;
   va_list again;
   va_copy(again, values);
   const int size = std::vsnprintf(nullptr, 0, format, values);
-  if (size > 0) {
-    std::string text(static_cast<std::size_t>(size) + 1, '\0');
-    std::vsnprintf(text.data(), text.size(), format, again);
-    text.pop_back();
-    *listening += text;
-  }
+  if (size > 0) append(*listening, static_cast<std::size_t>(size), format, again);
   va_end(again);
   return 0;
 }

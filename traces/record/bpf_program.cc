@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -17,7 +18,6 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -26,7 +26,8 @@
 #include "traces/record/bpf_calls.h"
 #include "traces/record/bpf_event.h"
 #include "traces/record/bpf_log.h"
-#include "traces/record/bpf_other_changes.h"
+#include "traces/record/bpf_receiver.h"
+#include "traces/record/ring_level.h"
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wconversion"
@@ -147,44 +148,6 @@ std::vector<OptionalProgram> usable_programs(bool faults) {
   return usable;
 }
 
-// Fill level of the ring. Its pages are mapped as the kernel documents
-// (Documentation/bpf/ringbuf.rst): the consumer position, then the producer position.
-class RingLevel {
- public:
-  ~RingLevel() {
-    for (void* page : {read_, written_}) {
-      if (page != MAP_FAILED) munmap(page, page_bytes_);
-    }
-  }
-
-  // False if the level is not available.
-  bool watch(int map, std::size_t bytes) {
-    bytes_ = bytes;
-    const auto offset = static_cast<off_t>(page_bytes_);
-    read_ = mmap(nullptr, page_bytes_, PROT_READ, MAP_SHARED, map, 0);
-    written_ = mmap(nullptr, page_bytes_, PROT_READ, MAP_SHARED, map, offset);
-    return read_ != MAP_FAILED && written_ != MAP_FAILED;
-  }
-
-  bool is_half_full() const { return position(written_) - position(read_) >= bytes_ / 2; }
-
- private:
-  static unsigned long position(void* page) {
-    return std::atomic_ref(*static_cast<unsigned long*>(page)).load(std::memory_order_acquire);
-  }
-
-  std::size_t page_bytes_ = static_cast<std::size_t>(sysconf(_SC_PAGESIZE)), bytes_ = 0;
-  void *read_ = MAP_FAILED, *written_ = MAP_FAILED;
-};
-
-// The event in a record of a ring, which can be longer.
-std::span<const std::byte> event_in(void* record, std::size_t size) {
-  const auto* bytes = static_cast<const std::byte*>(record);
-  std::uint32_t length = 0;
-  std::memcpy(&length, bytes + offsetof(bpf_event, size), sizeof(length));
-  return {bytes, std::min<std::size_t>(length, size)};
-}
-
 // Disables programs that this kernel does not support or that are not wanted.
 void prepare(recorder_bpf& program, const BpfProgram::Options& options,
              std::span<const OptionalProgram> usable) {
@@ -230,10 +193,9 @@ struct BpfProgram::State {
   Program program;
   Form form = Form::portable;
   std::vector<std::unique_ptr<bpf_link, FreeLink>> optional_links;
+  std::optional<BpfReceiver> receiver;  // used by the ring
   std::unique_ptr<ring_buffer, FreeRing> ring;
   RingLevel level;
-  bool had_no_memory = false;  // set by the draining thread; read after the queue has ended
-  EventQueue* queue = nullptr;
   std::jthread drain;
 };
 
@@ -331,19 +293,14 @@ std::uint64_t BpfProgram::running() const {
 }
 
 void BpfProgram::start_draining(EventQueue& queue, OtherChanges& others) {
-  state_->queue = &queue;
-  const auto put = [](void* context, void* event, std::size_t size) {
-    static_cast<EventQueue*>(context)->put(event_in(event, size));
-    return 0;
-  };
-  const auto put_other = [](void* context, void* event, std::size_t size) {
-    add_other_changes(event_in(event, size), *static_cast<OtherChanges*>(context));
-    return 0;
-  };
+  auto& lost = state_->program->bss->lost;
+  BpfReceiver& receiver = state_->receiver.emplace(
+      queue, others, std::span(&lost[0][0], std::size_t{EVENT_KINDS} * SHAPES));
   const int map = bpf_map__fd(state_->program->maps.ring);
-  state_->ring.reset(ring_buffer__new(map, put, &queue, nullptr));
+  state_->ring.reset(ring_buffer__new(map, BpfReceiver::put, &receiver, nullptr));
   const int other_map = bpf_map__fd(state_->program->maps.others);
-  if (!state_->ring || ring_buffer__add(state_->ring.get(), other_map, put_other, &others) != 0 ||
+  if (!state_->ring ||
+      ring_buffer__add(state_->ring.get(), other_map, BpfReceiver::put_other, &receiver) != 0 ||
       !state_->level.watch(map, bpf_map__max_entries(state_->program->maps.ring))) {
     fail(errno, "cannot read the event buffer");
   }
@@ -357,23 +314,24 @@ void BpfProgram::drain(const std::stop_token& stop) {
   constexpr auto kLook = std::chrono::milliseconds(5);
   constexpr int kLooks = 20;  // a tenth of a second
   setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kUrgent);
+  EventQueue& queue = state_->receiver->queue();
   std::mutex idle;
   std::condition_variable_any wake;
   int looks = 0;
   for (bool last = false; !last;) {
     last = stop.stop_requested();
     const bool due = ++looks >= kLooks || state_->level.is_half_full();
-    const bool has_room = last || !due || !state_->queue->is_full();
-    if (!has_room) state_->had_no_memory = true;
+    const bool has_room = last || !due || !queue.is_full();
+    if (!has_room) state_->receiver->note_no_memory();
     if (last || (due && has_room)) {
       ring_buffer__consume(state_->ring.get());
-      state_->queue->flush();
+      queue.flush();
       looks = 0;
     }
     std::unique_lock lock(idle);
     wake.wait_for(lock, stop, kLook, [] { return false; });
   }
-  state_->queue->end();
+  queue.end();
 }
 
 void BpfProgram::finish_draining() {
@@ -389,7 +347,8 @@ std::uint64_t BpfProgram::lost() const {
 }
 
 void BpfProgram::count_lost(TraceBuilder& builder) const {
-  const std::string_view reason = state_->had_no_memory ? kEventsBeyondMemory : kEventsLost;
+  const bool had_no_memory = state_->receiver && state_->receiver->had_no_memory();
+  const std::string_view reason = had_no_memory ? kEventsBeyondMemory : kEventsLost;
   const auto& lost = state_->program->bss->lost;
   for (std::uint32_t kind = 0; kind < EVENT_KINDS; ++kind) {
     for (std::uint32_t number = 0; number < SHAPES; ++number) {

@@ -59,7 +59,8 @@ class BpfProgram {
 
   // Drains the ring into `queue` on a separate thread, which also adds to `others`.
   // finish_draining() returns immediately: the thread drains the rest and ends the queue, after
-  // which `others` is complete.
+  // which `others` is complete. Without memory for an event, the thread drops it and counts it as
+  // lost.
   void start_draining(EventQueue& queue, OtherChanges& others);
   void finish_draining();
 

@@ -21,13 +21,16 @@ EventChunk& EventChunk::operator=(EventChunk&& other) noexcept {
   return *this;
 }
 
-bool EventChunk::put(std::span<const std::byte> event, EventPacker& packer) {
+bool EventChunk::prepare() noexcept {
+  if (pages_) return true;
+  void* pages = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pages == MAP_FAILED) return false;
+  pages_ = static_cast<std::byte*>(pages);
+  return true;
+}
+
+bool EventChunk::put(std::span<const std::byte> event, EventPacker& packer) noexcept {
   if (used_ + event.size() + EventPacker::kMostAdded > kBytes) return false;
-  if (!pages_) {
-    void* pages = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (pages == MAP_FAILED) throw std::bad_alloc();
-    pages_ = static_cast<std::byte*>(pages);
-  }
   used_ = static_cast<std::size_t>(packer.pack(event, pages_ + used_) - pages_);
   return true;
 }
@@ -37,24 +40,35 @@ std::size_t EventQueue::waiting_bytes() const {
   return waiting_bytes_;
 }
 
-void EventQueue::put(std::span<const std::byte> event) {
-  if (filling_.put(event, packer_)) return;
-  flush();
-  filling_.put(event, packer_);
+bool EventQueue::put(std::span<const std::byte> event) noexcept {
+  for (;;) {
+    if (filling_.empty()) {
+      try {
+        filling_.emplace_back();
+      } catch (const std::bad_alloc&) {
+        return false;
+      }
+    }
+    EventChunk& chunk = filling_.back();
+    if (!chunk.prepare()) return false;
+    if (chunk.put(event, packer_)) return true;
+    if (chunk.empty()) return false;  // too long for any chunk
+    flush();
+  }
 }
 
-void EventQueue::flush() {
-  if (filling_.empty()) return;
+void EventQueue::flush() noexcept {
+  if (filling_.empty() || filling_.back().empty()) return;
   packer_ = {};
   {
     const std::scoped_lock lock(mutex_);
-    waiting_bytes_ += filling_.bytes();
-    full_.push_back(std::exchange(filling_, {}));
+    waiting_bytes_ += filling_.back().bytes();
+    full_.splice(full_.end(), filling_);
   }
   filled_.notify_one();
 }
 
-void EventQueue::end() {
+void EventQueue::end() noexcept {
   flush();
   {
     const std::scoped_lock lock(mutex_);

@@ -5,7 +5,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <mutex>
 #include <span>
 
@@ -25,8 +25,11 @@ class EventChunk {
   bool empty() const { return used_ == 0; }
   std::size_t bytes() const { return used_; }
 
-  // False if the event does not fit. `packer` must have packed exactly the events in the chunk.
-  bool put(std::span<const std::byte> event, EventPacker& packer);
+  // Takes the pages. False if there is no memory.
+  bool prepare() noexcept;
+  // False if the event does not fit into the prepared chunk. `packer` must have packed exactly the
+  // events in the chunk.
+  bool put(std::span<const std::byte> event, EventPacker& packer) noexcept;
 
   // Calls `use` with each event.
   template <typename Use>
@@ -48,14 +51,15 @@ class EventQueue {
   // Bytes of events flushed but not taken.
   std::size_t waiting_bytes() const;
 
-  // Copies an event, even if the queue is full. For one thread only.
-  void put(std::span<const std::byte> event);
+  // Copies an event, even if the queue is full. For one thread only. Called by a C library, which
+  // an exception must not pass through: returns false if there is no memory for the event.
+  bool put(std::span<const std::byte> event) noexcept;
 
   // Makes the events visible to the reader.
-  void flush();
+  void flush() noexcept;
 
   // The same, and no further events follow.
-  void end();
+  void end() noexcept;
 
   // Empty if nothing arrives within `seconds`, or before the end. For one thread only.
   EventChunk take(double seconds);
@@ -65,11 +69,13 @@ class EventQueue {
 
  private:
   std::size_t most_bytes_;
-  EventChunk filling_;  // used by the putting thread, like its packer
+  // One chunk or none, used by the putting thread, like its packer. A list, so that handing a chunk
+  // over needs no memory.
+  std::list<EventChunk> filling_;
   EventPacker packer_;
   mutable std::mutex mutex_;
   std::condition_variable filled_;
-  std::deque<EventChunk> full_;
+  std::list<EventChunk> full_;
   std::size_t waiting_bytes_ = 0;
   bool ended_ = false;
 };

@@ -1,0 +1,59 @@
+#include "traces/record/bpf_receiver.h"
+
+#include <array>
+#include <cstring>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "tests/address_limit.h"
+#include "traces/record/bpf_event.h"
+
+namespace filereel {
+namespace {
+
+// In a record, which can be longer than its event.
+std::vector<std::byte> record_of(std::uint8_t kind, std::uint16_t number) {
+  constexpr std::size_t kSize = 8000;
+  std::vector<std::byte> bytes(kSize + 8);
+  bpf_event head{};
+  head.kind = kind;
+  head.number = number;
+  head.size = kSize;
+  std::memcpy(bytes.data(), &head, sizeof(head));
+  return bytes;
+}
+
+TEST_CASE("events without memory are counted by kind and number, and the next ones are received") {
+  EventQueue queue(SIZE_MAX);
+  OtherChanges others;
+  std::vector<unsigned long long> lost(std::size_t{EVENT_KINDS} * SHAPES);
+  BpfReceiver receiver(queue, others, lost);
+  std::vector<std::byte> call = record_of(EVENT_CALL, 257), exit = record_of(EVENT_EXIT, 0);
+  CHECK(BpfReceiver::put(&receiver, call.data(), call.size()) == 0);
+  CHECK_FALSE(receiver.had_no_memory());
+  constexpr int kMost = 100'000;
+  int put = 1;
+  {
+    const AddressLimit few(16 << 20);
+    for (; put < kMost && lost[257] == 0; ++put) {
+      BpfReceiver::put(&receiver, call.data(), call.size());
+    }
+    BpfReceiver::put(&receiver, exit.data(), exit.size());
+  }
+  REQUIRE(put < kMost);
+  CHECK(lost[257] == 1);
+  CHECK(lost[std::size_t{EVENT_EXIT} * SHAPES] == 1);
+  CHECK(receiver.had_no_memory());
+  BpfReceiver::put(&receiver, exit.data(), exit.size());
+  queue.end();
+  int received = 0;
+  while (!queue.has_ended()) {
+    queue.take(1).each(
+        [&](std::span<const std::byte> event) { received += event.size() == call.size() - 8; });
+  }
+  CHECK(received == put);  // one call was lost, one exit was received
+}
+
+}  // namespace
+}  // namespace filereel
