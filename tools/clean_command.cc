@@ -62,7 +62,8 @@ void clear_leftovers(const Session& session) {
     return;  // the leases are unreadable; a command that needs one reports it
   }
   for (const ListedLease& one : list) {
-    if (one.note.kind == LeaseKind::mount_point) continue;  // invisible outside filereel
+    const bool is_mount_point = one.note.kind == LeaseKind::mount_point;
+    if (is_mount_point && one.why.empty()) continue;  // invisible outside filereel
     const std::string path = printable_line(one.note.path);
     if (!one.why.empty()) {
       session.notice(fmt::format("leftover of a killed run: {}: {}", path, one.why));

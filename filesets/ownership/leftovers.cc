@@ -45,14 +45,29 @@ bool is_there(const LeaseRecord& note) {
   return found && found->identity == note.made;
 }
 
-// Needed only if filereel had no mount namespace of its own.
+// Whether something is mounted on the mount point, which hides it.
+bool is_covered(const LeaseRecord& note) {
+  return note.kind == LeaseKind::mount_point &&
+         std::ranges::any_of(mounted_file_systems(), [&](const MountedFileSystem& mounted) {
+           return mounted.mount_point == note.path;
+         });
+}
+
+// Needed only if filereel had no mount namespace of its own. Throws Error(failed) if something
+// remains mounted.
 void unmount_own(const LeaseRecord& note) {
   const auto is_own = [&](const MountedFileSystem& mounted) {
     return mounted.mount_point == note.path && mounted.device == note.mounted;
   };
-  if (note.mounted != 0 && std::ranges::any_of(mounted_file_systems(), is_own)) {
-    umount2(note.path.c_str(), MNT_DETACH | UMOUNT_NOFOLLOW);
+  int error = 0;
+  if (note.mounted != 0 && std::ranges::any_of(mounted_file_systems(), is_own) &&
+      umount2(note.path.c_str(), MNT_DETACH | UMOUNT_NOFOLLOW) != 0) {
+    error = errno;
   }
+  if (!is_covered(note)) return;
+  const std::string path = printable_line(note.path);
+  throw_failed(error != 0 ? fmt::format("cannot unmount {}: {}; unmount it", path, strerror(error))
+                          : fmt::format("another file system is mounted on {}; unmount it", path));
 }
 
 // An object is identified by its identity, or only by its random name if the process was killed
@@ -74,6 +89,7 @@ LeaseState state_at(const Lease& lease, const Place& place) {
       place.parent ? read_file_state(place.parent.get()) : std::nullopt;
   const bool is_that = note.parent == FileIdentity{} || (parent && parent->identity == note.parent);
   if (!parent || !is_that) return LeaseState::unseen;
+  if (is_covered(note)) return LeaseState::left;
   std::optional<FileState> found = read_file_state(place.parent.get(), place.name);
   if (!found && note.made) found = read_file_state(place.parent.get(), aside_name(*note.made));
   if (!found) return LeaseState::gone;
@@ -112,9 +128,9 @@ constexpr std::int64_t kForgottenAfter_s = std::int64_t{90} * 24 * 3600;
 ListedLease clean_up(Lease& lease) {
   ListedLease listed{lease.note()};
   const LeaseRecord& note = lease.note();
-  if (note.kind == LeaseKind::mount_point) unmount_own(note);
-  const Place place(note.path);
   try {
+    if (note.kind == LeaseKind::mount_point) unmount_own(note);
+    const Place place(note.path);
     listed.state = state_at(lease, place);
     if (listed.state == LeaseState::left) listed.state = remove_left(lease, place);
   } catch (const Error& error) {

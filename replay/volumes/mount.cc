@@ -64,9 +64,12 @@ void Mount::make_mount_point() {
     lease_->made(state->identity);
 }
 
+// While something is mounted on it, it cannot be removed and stays on the list: a later run or
+// filereel clean removes it.
 void Mount::remove_mount_point() {
-  unlinkat(state_.directory.get(), name_.c_str(), AT_REMOVEDIR);
-  if (lease_) lease_->remove_record();
+  const bool is_gone = unlinkat(state_.directory.get(), name_.c_str(), AT_REMOVEDIR) == 0 ||
+                       errno == ENOENT || errno == ENOTDIR;
+  if (lease_ && is_gone) lease_->remove_record();
 }
 
 void Mount::mount_kernel(FileSystemKind kind, const Driver& driver, const std::string& source) {
