@@ -91,11 +91,10 @@ void ProgressLine::notice(const std::string& text) {
 }
 
 std::string_view fitting(std::string_view text, std::size_t columns) {
-  constexpr char32_t kFirstWide = 0x1100;  // first of the characters that may take two columns
   std::size_t end = 0;
   while (end < text.size()) {
     const Character next = first_character(text.substr(end)).value_or(Character{0, 1});
-    const std::size_t width = next.code < kFirstWide ? 1 : 2;
+    const std::size_t width = columns_of(next.code);
     if (width > columns) break;
     columns -= width;
     end += next.length;
@@ -132,8 +131,7 @@ std::string describe_step(const StepInfo& step, const StepState& state, std::siz
   std::string figures = speed(state);
   const std::string left = time_left(done, state.run_s);
   if (!left.empty()) figures += "  " + left;
-  // Everything but the name is ASCII.
-  const std::size_t taken = percent.size() + figures.size();
+  const std::size_t taken = columns_of(percent) + columns_of(figures);
   constexpr std::size_t kLeast = 8;
   const std::string name = printable_line(step_name(step));
   return percent + shortened(name, std::max(columns - std::min(columns, taken), kLeast)) + figures;

@@ -9,14 +9,10 @@
 
 #include "filesets/system/counted.h"
 #include "filesets/system/printable.h"
+#include "filesets/system/utf8.h"
 
 namespace filereel {
 namespace {
-
-std::size_t characters(std::string_view text) {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
-}
 
 std::string pad(std::size_t count) {
   return std::string(count, ' ');
@@ -58,7 +54,7 @@ std::vector<std::string> lines_of(const Row& row, const std::vector<std::size_t>
     std::string line;
     for (std::size_t i = block.begin; i < std::min(block.end, row.size()); ++i) {
       const std::string& text = row[i].*part;
-      line += pad(kGap + widths[i] - characters(text)) + text;
+      line += pad(kGap + widths[i] - columns_of(text)) + text;
     }
     return line;
   };
@@ -69,7 +65,7 @@ std::vector<std::string> lines_of(const Row& row, const std::vector<std::size_t>
     if (!name.empty() || others.empty()) lines.push_back(name);
     if (!others.empty()) lines.push_back(others);
   } else {
-    lines.push_back(others.empty() ? name : name + pad(widths.front() - characters(name)) + others);
+    lines.push_back(others.empty() ? name : name + pad(widths.front() - columns_of(name)) + others);
   }
   const auto shown =
       row | std::views::drop(block.begin) | std::views::take(block.end - block.begin);
@@ -167,7 +163,7 @@ std::string format_columns(Rows rows, const LineStyle& style, std::size_t width)
     for (std::size_t i = 0; i < row.size(); ++i) {
       for (std::string* text : {&row[i].text, &row[i].below}) {
         *text = printable_line(*text);
-        widths[i] = std::max(widths[i], characters(*text));
+        widths[i] = std::max(widths[i], columns_of(*text));
       }
     }
   }
@@ -222,12 +218,12 @@ std::string wrapped(std::string_view text, std::size_t indent) {
     const std::size_t end = std::min(text.find_first_of(" \n", word), text.size());
     const std::string shown = printable_line(text.substr(word, end - word));
     const std::size_t blanks = word - begin;
-    if (begin > 0 && used + blanks + characters(shown) > kColumns) {
+    if (begin > 0 && used + blanks + columns_of(shown) > kColumns) {
       lines += "\n" + pad(indent) + shown;
-      used = indent + characters(shown);
+      used = indent + columns_of(shown);
     } else {
       lines += pad(blanks) + shown;
-      used += blanks + characters(shown);
+      used += blanks + columns_of(shown);
     }
     begin = end;
   }

@@ -38,8 +38,8 @@ using LineStyle = std::function<std::string(std::size_t row, std::string line)>;
 std::size_t output_width();
 
 // Rows of cells in aligned columns, the first to the left, the others to the right. The first row
-// is the heading. Cells may hold any text, which is made printable. Widths count characters, not
-// bytes. Texts below cells share a second line of their row.
+// is the heading. Cells may hold any text, which is made printable. Widths count columns of the
+// terminal (filesets/system/utf8.h). Texts below cells share a second line of their row.
 //
 // A table wider than `width` is split into blocks of columns, one below the other, each with the
 // first column. If the first column is wide (names of measurements), or the others fit without it,

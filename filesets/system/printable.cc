@@ -10,10 +10,6 @@
 namespace filereel {
 namespace {
 
-struct CodeRange {
-  char32_t first, last;
-};
-
 // Unsafe code points above the ASCII control bytes.
 constexpr CodeRange kUnsafe[] = {
     {0x7f, 0x9f},        // DEL and C1: U+009B starts a sequence like ESC [
@@ -28,10 +24,7 @@ constexpr CodeRange kUnsafe[] = {
 
 bool is_unsafe(char32_t code) {
   constexpr char32_t kFirstOfText = 0x20;
-  return code < kFirstOfText ||
-         std::ranges::any_of(
-             kUnsafe,
-             [&](const CodeRange& range) { return code >= range.first && code <= range.last; });
+  return code < kFirstOfText || is_in(kUnsafe, code);
 }
 
 // Appends the first character of `text`; returns its length.

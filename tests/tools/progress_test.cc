@@ -136,6 +136,7 @@ TEST_CASE("a line is cut to the width of the terminal, whole characters only") {
   CHECK(fitting("\u00e4\u00f6\u00fc", 2) == "\u00e4\u00f6");
   CHECK(fitting("\u65e5\u672c", 3) == "\u65e5");  // two columns each
   CHECK(fitting("\u65e5\u672c", 1).empty());
+  CHECK(fitting("e\u0301x", 1) == "e\u0301");  // a mark takes none
   CHECK(fitting("", 5).empty());
 }
 

@@ -29,6 +29,13 @@ TEST_CASE("widths count characters, not bytes") {
         "abcdef    x\n");
 }
 
+TEST_CASE("wide characters take two columns, combining marks none, as in the progress line") {
+  CHECK(format_columns({{"\u65e5\u672c", "1"}, {"e\u0301x", "22"}, {"abcd", "\U0001f600"}}) ==
+        "\u65e5\u672c   1\n"
+        "e\u0301x    22\n"
+        "abcd  \U0001f600\n");
+}
+
 TEST_CASE("rows may be of different lengths") {
   CHECK(format_columns({{"a"}, {"bb", "c"}}) == "a\nbb  c\n");
   CHECK(format_columns({}).empty());
