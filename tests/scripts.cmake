@@ -60,5 +60,5 @@ while(integration_tests)
   set_tests_properties(integration_${subject} PROPERTIES
     ENVIRONMENT
     "FILEREEL=$<TARGET_FILE:filereel>;MAKE_REELS=$<TARGET_FILE:make_reels>;CALLS=${CMAKE_CURRENT_BINARY_DIR}/calls;BUILD=${PROJECT_BINARY_DIR};MODEL_DRIVE=${model_drive};PORTABLE=${portable};FILEREEL_SKIPPED=${PROJECT_BINARY_DIR}/Testing/skipped;PYTHONDONTWRITEBYTECODE=1"
-    TIMEOUT 1200 COST ${seconds} LABELS integration)
+    COST ${seconds} LABELS integration)
 endwhile()
