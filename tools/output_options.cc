@@ -47,7 +47,7 @@ std::string suffix_of(std::string_view file) {
   return suffix;
 }
 
-void check_suffix(std::string_view option, const std::string& file, const FileFormat& format) {
+void require_suffix(std::string_view option, const std::string& file, const FileFormat& format) {
   const std::string suffix = suffix_of(file);
   if (has_suffix(format, suffix)) return;
   const auto other = std::ranges::find_if(
@@ -70,13 +70,13 @@ std::string output_name(const std::string& file) {
 }
 
 void check_suffix(std::string_view option, const std::string& file, OutputKind kind) {
-  check_suffix(option, file, format_of(kind));
+  require_suffix(option, file, format_of(kind));
 }
 
 void check_suffix(std::string_view option, const std::string& file, std::string_view usual) {
-  check_suffix(option, file, *std::ranges::find_if(kFormats, [&](const FileFormat& one) {
-                 return one.suffixes.front() == usual;
-               }));
+  require_suffix(option, file, *std::ranges::find_if(kFormats, [&](const FileFormat& one) {
+                   return one.suffixes.front() == usual;
+                 }));
 }
 
 CLI::Option* add_output_option(CLI::App& command, const std::string& names, std::string& file,
