@@ -59,14 +59,16 @@ TEST_CASE("what became of a directory during its use is named") {
           fs::create_directory(temp / "v");
         }) == temp / "v" + " was renamed to " + (temp / "moved") + rest);
   std::string name;
-  CHECK(fate([&](const WorkDirectory& directory) {
-          name = directory.name();
-          fs::remove_all(temp / "v/" + name);
-        }) == temp / "v/" + name + " was removed" + rest);
-  CHECK(fate([&](const WorkDirectory& directory) {
-          name = directory.name();
-          fs::rename(temp / "v/" + name, temp / "v/other");
-        }) == temp / "v/" + name + " was renamed to " + (temp / "v/other") + rest);
+  const std::string removed = fate([&](const WorkDirectory& directory) {
+    name = directory.name();
+    fs::remove_all(temp / "v/" + name);
+  });
+  CHECK(removed == temp / "v/" + name + " was removed" + rest);
+  const std::string renamed = fate([&](const WorkDirectory& directory) {
+    name = directory.name();
+    fs::rename(temp / "v/" + name, temp / "v/other");
+  });
+  CHECK(renamed == temp / "v/" + name + " was renamed to " + (temp / "v/other") + rest);
 }
 
 TEST_CASE("a directory in which nothing can be made or removed is refused before any work") {
