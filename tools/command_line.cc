@@ -15,9 +15,11 @@
 #include <unistd.h>
 
 #include "filesets/system/error.h"
+#include "filesets/system/limits.h"
 #include "filesets/system/nearest.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/process.h"
+#include "filesets/system/stacks.h"
 #include "filesets/system/write_to.h"
 #include "tools/commands.h"
 #include "tools/completion/completion.h"
@@ -200,16 +202,15 @@ int run_command_line(int argc, const char* const* argv) {
   try {
     reserve_standard_streams();
     ignore_write_signals();
+    size_thread_stacks();
     return obey(argc, argv);
   } catch (const Error& error) {
     kind = error.kind();
     text = error.what();
   } catch (const std::bad_alloc&) {
-    text = "out of memory; raise the limit (ulimit -v), or end other programs";
+    text = "out of memory; " + memory_limit().text();
   } catch (const std::system_error& error) {
-    text = fmt::format(
-        "the system refused: {}; raise the limits of processes (ulimit -u) and memory (ulimit -v)",
-        error.what());
+    text = fmt::format("the system refused: {}", start_error_text(error.code().value(), ""));
   } catch (const std::exception& error) {
     text = error.what();
   }

@@ -13,6 +13,7 @@
 
 #include "filesets/ownership/output_stream.h"
 #include "filesets/system/error.h"
+#include "filesets/system/limits.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
 #include "filesets/system/write_to.h"
@@ -118,7 +119,7 @@ void LiveOutput::step_begins(const StepInfo& step, const ReplayProgress& progres
     file_ = names_stream(options_.json) ? open_stream(options_.json)
                                         : Descriptor(::open(options_.json.c_str(), kFlags, kMode));
     if (!file_) {
-      throw_failed(fmt::format("cannot write '{}': {}", options_.json, strerror(errno)));
+      throw_failed(fmt::format("cannot write '{}': {}", options_.json, error_text(errno)));
     }
   }
   step_ = step;
@@ -190,7 +191,7 @@ void LiveOutput::write_json(const std::string& line) {
   if (options_.json == "-") {
     reader_gone_ = !session_.pipe(line);
   } else if (const int error = write_to(file_.get(), line)) {
-    failure_ = fmt::format("cannot write '{}': {}", printable(options_.json), strerror(error));
+    failure_ = fmt::format("cannot write '{}': {}", printable(options_.json), error_text(error));
   }
 }
 

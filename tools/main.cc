@@ -1,5 +1,6 @@
+#include "filesets/system/stacks.h"
 #include "tools/command_line.h"
 
 int main(int argc, char** argv) {
-  return filereel::run_command_line(argc, argv);
+  return filereel::on_large_stack([&] { return filereel::run_command_line(argc, argv); });
 }

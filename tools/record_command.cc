@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -23,6 +24,7 @@
 
 #include "filesets/system/counted.h"
 #include "filesets/system/error.h"
+#include "filesets/system/limits.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/process.h"
 #include "filesets/system/program_privileges.h"
@@ -46,7 +48,7 @@ constexpr std::uint64_t kMostMemory = 1'000'000'000'000;
 
 struct RecordArguments {
   std::vector<std::string> command;
-  std::string output, backend = "auto", under, duration, grace = "10s", memory = "1GB";
+  std::string output, backend = "auto", under, duration, grace = "10s", memory;
   std::string check = "tree";
   std::uint32_t process = 0;
   bool exit_code = false, no_faults = false, all_processors = false;
@@ -62,6 +64,22 @@ void check_process(std::uint32_t process) {
                 fmt::format("no process {}; name a running one (pgrep NAME)", process));
   }
   check_visible(process);
+}
+
+std::uint64_t memory_of(const std::string& given) {
+  const std::uint64_t bytes = parse_size(given, "--memory", ErrorKind::usage);
+  if (bytes < RecordingMemory::kLeast || bytes > kMostMemory) {
+    throw Error(ErrorKind::usage,
+                fmt::format("--memory {} is out of range: must be {} to {}", printable(given),
+                            format_size(RecordingMemory::kLeast), format_size(kMostMemory)));
+  }
+  const MemoryLimit limit = memory_limit();
+  if (!limit.is_machine && bytes > limit.bytes) {
+    throw Error(ErrorKind::usage,
+                fmt::format("--memory {} is more than is permitted: {}, or give less",
+                            printable(given), limit.text()));
+  }
+  return bytes;
 }
 
 RecordRequest make_request(const RecordArguments& arguments) {
@@ -80,13 +98,7 @@ RecordRequest make_request(const RecordArguments& arguments) {
   constexpr double kSecond = 1e9;
   request.grace_seconds =
       static_cast<double>(parse_duration(arguments.grace, "--grace", ErrorKind::usage)) / kSecond;
-  request.memory = parse_size(arguments.memory, "--memory", ErrorKind::usage);
-  if (request.memory < RecordingMemory::kLeast || request.memory > kMostMemory) {
-    throw Error(
-        ErrorKind::usage,
-        fmt::format("--memory {} is out of range: must be {} to {}", printable(arguments.memory),
-                    format_size(RecordingMemory::kLeast), format_size(kMostMemory)));
-  }
+  if (!arguments.memory.empty()) request.memory = memory_of(arguments.memory);
   if (!arguments.under.empty()) {
     boost::system::error_code error;
     request.under = boost::filesystem::canonical(arguments.under, error).string();
@@ -237,6 +249,9 @@ void record(const RecordArguments& arguments, Session& session) {
     duration_ns = parse_duration(arguments.duration, "--duration", ErrorKind::usage);
   }
   const RecorderChoice choice = choose_recorder(arguments.backend, records_compat(request));
+  if (arguments.memory.empty()) {
+    request.memory = default_memory(memory_limit().left, choice.backend->has_ring);
+  }
   warn_of_privileges(arguments, choice, session);
   const SignalWatch signals;
   request.blocked = signals.blocked_before();
@@ -271,6 +286,10 @@ void record(const RecordArguments& arguments, Session& session) {
   } catch (const Error& error) {
     if (!started) throw;
     fail(arguments, error);
+  } catch (const std::bad_alloc&) {
+    if (!started) throw;
+    fail(arguments, Error(ErrorKind::failed, "the recording needs more memory than is available; " +
+                                                 memory_limit().text()));
   }
   const bool agrees = agrees_with_reality(arguments, request, outcome, output);
   output.finish_quietly(true, session);
@@ -295,10 +314,10 @@ void add_record_command(CLI::App& app, Session& session) {
                       "End the recording after this time, such as 30s");
   command->add_option("--grace", arguments->grace, "Time for the program to exit after SIGTERM")
       ->capture_default_str();
-  command
-      ->add_option("--memory", arguments->memory,
-                   "Memory limit; events beyond it are dropped and counted")
-      ->capture_default_str();
+  command->add_option(
+      "--memory", arguments->memory,
+      "Memory limit; events beyond it are dropped and counted (1GB, less where memory "
+      "is limited)");
   command->add_flag("--exit-code", arguments->exit_code, "Exit with the exit code of the program");
   command->add_flag("--no-faults", arguments->no_faults,
                     "Do not record page faults of memory-mapped files");

@@ -15,6 +15,7 @@
 #include "filesets/ownership/atomic_file.h"
 #include "filesets/system/counted.h"
 #include "filesets/system/error.h"
+#include "filesets/system/limits.h"
 #include "filesets/system/printable.h"
 #include "replay/run/catalogue.h"
 #include "tools/commands.h"
@@ -49,7 +50,7 @@ CheckRequest real_tree(const std::string& directory, TraceBuilder& builder) {
   if (!request.root) {
     throw Error(ErrorKind::failed,
                 fmt::format("--compare-with {}: {}; name an existing directory",
-                            printable(directory), error ? error.message() : strerror(errno)));
+                            printable(directory), error ? error.message() : error_text(errno)));
   }
   return request;
 }

@@ -11,6 +11,7 @@
 
 #include "filesets/system/descriptor.h"
 #include "filesets/system/error.h"
+#include "filesets/system/limits.h"
 #include "filesets/system/memory.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/read_file.h"
@@ -38,8 +39,8 @@ std::string read_result(const std::string& path) {
   }
   if (!text) {
     throw Error(ErrorKind::unusable_input,
-                fmt::format("cannot read '{}': {}; name a result written by filereel run --json",
-                            path, std::strerror(errno)));
+                fmt::format("cannot read '{}': {}", path,
+                            error_text(errno, "name a result written by filereel run --json")));
   }
   return *std::move(text);
 }

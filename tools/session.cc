@@ -10,6 +10,7 @@
 
 #include "filesets/ownership/atomic_file.h"
 #include "filesets/system/error.h"
+#include "filesets/system/limits.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/write_to.h"
 
@@ -17,7 +18,7 @@ namespace filereel {
 namespace {
 
 [[noreturn]] void fail_to_print(int error) {
-  throw_failed(fmt::format("cannot write to standard output: {}", strerror(error)));
+  throw_failed(fmt::format("cannot write to standard output: {}", error_text(error)));
 }
 
 // Writes data for programs. On a terminal, control characters are escaped.

@@ -8,6 +8,7 @@
 
 #include "filesets/system/descriptor.h"
 #include "filesets/system/error.h"
+#include "filesets/system/limits.h"
 
 namespace filereel {
 
@@ -16,7 +17,7 @@ void reserve_standard_streams() {
     if (fcntl(number, F_GETFD) >= 0) continue;
     const int access = number == STDERR_FILENO ? O_WRONLY : O_RDONLY;
     Descriptor null(::open("/dev/null", access | O_CLOEXEC));  // takes the lowest number
-    if (!null) throw_failed(fmt::format("cannot open /dev/null: {}", strerror(errno)));
+    if (!null) throw_failed(fmt::format("cannot open /dev/null: {}", error_text(errno)));
     static_cast<void>(null.release());  // open until the process ends
   }
 }

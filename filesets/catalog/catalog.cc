@@ -17,6 +17,7 @@
 #include "filesets/specification/specification.h"
 #include "filesets/system/descriptor.h"
 #include "filesets/system/error.h"
+#include "filesets/system/limits.h"
 #include "filesets/system/memory.h"
 #include "filesets/system/nearest.h"
 #include "filesets/system/printable.h"
@@ -31,7 +32,7 @@ constexpr std::string_view kZstdMagic = "\x28\xb5\x2f\xfd";
 // The first `limit` bytes of a file.
 std::string read_start(const std::string& path, std::size_t limit) {
   const auto fail = [&](int error) {
-    throw Error(ErrorKind::failed, fmt::format("{}: cannot read: {}", path, std::strerror(error)));
+    throw Error(ErrorKind::failed, fmt::format("{}: cannot read: {}", path, error_text(error)));
   };
   const Stream file(std::fopen(path.c_str(), "rbe"));
   if (!file) fail(errno);

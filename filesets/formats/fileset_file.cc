@@ -14,6 +14,7 @@
 #include "filesets/system/descriptor.h"
 #include "filesets/system/error.h"
 #include "filesets/system/escapes.h"
+#include "filesets/system/limits.h"
 
 namespace filereel {
 namespace {
@@ -287,7 +288,7 @@ class FileSetReader {
 
 FileSet read_fileset_file(const std::string& path) {
   const auto fail = [&](int error) {
-    throw Error(ErrorKind::failed, fmt::format("{}: cannot read: {}", path, std::strerror(error)));
+    throw Error(ErrorKind::failed, fmt::format("{}: cannot read: {}", path, error_text(error)));
   };
   const Stream file(std::fopen(path.c_str(), "rbe"));
   if (!file) fail(errno);

@@ -21,7 +21,7 @@
 #include "filesets/ownership/fallback_places.h"
 #include "filesets/system/directory_path.h"
 #include "filesets/system/error.h"
-#include "filesets/system/error_text.h"
+#include "filesets/system/limits.h"
 
 namespace filereel {
 namespace {
@@ -110,7 +110,7 @@ void AtomicFile::write(std::string_view bytes) {
     } else if (errno != EINTR) {
       const int error = errno;
       if (stream_ || !keeps_ || !moved_.empty()) fail("cannot write", error);
-      relocate(fmt::format("cannot write: {}", std::strerror(error)));
+      relocate(fmt::format("cannot write: {}", error_text(error)));
     }
   }
 }
@@ -184,7 +184,7 @@ std::string AtomicFile::commit() {
   const std::string wanted = file_name(path_);
   std::string name = wanted, directory;
   if (const int error = flush(file_->descriptor()); error != 0) {
-    relocate(fmt::format("cannot flush to disk: {}", std::strerror(error)));
+    relocate(fmt::format("cannot flush to disk: {}", error_text(error)));
   }
   directory = path_of_directory(file_->directory(), directory_);
   if (directory.empty()) {
@@ -193,7 +193,7 @@ std::string AtomicFile::commit() {
   }
   int error = place(name);
   if (error != 0 && moved_.empty()) {
-    relocate(fmt::format("cannot move the new file into place: {}", std::strerror(error)));
+    relocate(fmt::format("cannot move the new file into place: {}", error_text(error)));
     directory = directory_;
     error = place(name = wanted);
   }

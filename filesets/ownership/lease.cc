@@ -19,6 +19,7 @@
 #include "filesets/system/directory_names.h"
 #include "filesets/system/error.h"
 #include "filesets/system/escapes.h"
+#include "filesets/system/limits.h"
 #include "filesets/system/read_file.h"
 
 namespace filereel {
@@ -107,10 +108,9 @@ bool parse_line(std::string_view key, std::string_view value, LeaseRecord& note)
 }
 
 [[noreturn]] void fail(const std::string& path) {
-  throw_failed(
-      fmt::format("cannot write to the state directory {}: {}; free some space, or set "
-                  "FILEREEL_STATE_DIR to another directory",
-                  path, strerror(errno)));
+  throw_failed(fmt::format(
+      "cannot write to the state directory {}: {}", path,
+      error_text(errno, "free some space, or set FILEREEL_STATE_DIR to another directory")));
 }
 
 bool is_in_place(int file) {

@@ -12,7 +12,7 @@
 #include "filesets/ownership/state_directory.h"
 #include "filesets/system/directory_path.h"
 #include "filesets/system/error.h"
-#include "filesets/system/error_text.h"
+#include "filesets/system/limits.h"
 
 namespace filereel {
 namespace {

@@ -15,6 +15,7 @@
 
 #include "filesets/system/directory_path.h"
 #include "filesets/system/error.h"
+#include "filesets/system/limits.h"
 
 namespace filereel {
 namespace {
@@ -59,8 +60,8 @@ StateDirectory open_state_directory() {
   mkdir(state.path.c_str(), 0700);
   state.directory.reset(open(state.path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!state.directory) {
-    throw_failed(fmt::format("cannot open the state directory {}: {}; {}", state.path,
-                             strerror(errno), kOther));
+    throw_failed(fmt::format("cannot open the state directory {}: {}", state.path,
+                             error_text(errno, kOther)));
   }
   struct stat info{};
   if (fstat(state.directory.get(), &info) != 0 || info.st_uid != geteuid() ||
@@ -74,7 +75,7 @@ StateDirectory open_state_directory() {
 std::uint64_t random_number() {
   std::uint64_t number = 0;
   if (getrandom(&number, sizeof number, 0) != static_cast<ssize_t>(sizeof number)) {
-    throw_failed(fmt::format("cannot get random numbers from the kernel: {}", strerror(errno)));
+    throw_failed(fmt::format("cannot get random numbers from the kernel: {}", error_text(errno)));
   }
   return number;
 }

@@ -16,6 +16,7 @@
 #include "filesets/system/descriptor.h"
 #include "filesets/system/directory_names.h"
 #include "filesets/system/error.h"
+#include "filesets/system/limits.h"
 #include "filesets/system/printable.h"
 
 namespace filereel {
@@ -117,7 +118,7 @@ class TreeWalk {
   }
 
   [[noreturn]] void fail(int error) const {
-    throw_failed(fmt::format("cannot read {}: {}", place(), strerror(error)));
+    throw_failed(fmt::format("cannot read {}: {}", place(), error_text(error)));
   }
   std::string place() const { return printable(path_.empty() ? shown_ : shown_ + "/" + path_); }
 

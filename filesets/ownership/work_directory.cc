@@ -23,7 +23,7 @@
 #include "filesets/ownership/tree_walk.h"
 #include "filesets/system/directory_names.h"
 #include "filesets/system/error.h"
-#include "filesets/system/error_text.h"
+#include "filesets/system/limits.h"
 #include "filesets/system/mount_info.h"
 #include "filesets/system/printable.h"
 
@@ -256,7 +256,7 @@ void WorkDirectory::keep() {
     work_lease_.reset();
     work_.reset();
     throw_failed(fmt::format("cannot move {} to {}: {}; the files remain in {}/{}", printable(name),
-                             printable(path_), strerror(error), printable(path_), work_name_));
+                             printable(path_), error_text(error), printable(path_), work_name_));
   }
   remove_work();
   if (target_lease_) target_lease_->remove_record();

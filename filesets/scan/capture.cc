@@ -19,6 +19,7 @@
 #include "filesets/system/descriptor.h"
 #include "filesets/system/directory_names.h"
 #include "filesets/system/error.h"
+#include "filesets/system/limits.h"
 
 namespace filereel {
 namespace {
@@ -93,18 +94,17 @@ class TreeCapture {
 
   CaptureTotals run(const std::string& dir) {
     const auto fail = [&dir](std::string_view why) -> Error {
-      return {ErrorKind::unusable_input,
-              fmt::format("capture {:?}: {}; choose a readable directory", dir, why)};
+      return {ErrorKind::unusable_input, fmt::format("capture {:?}: {}", dir, why)};
     };
     root_ = Descriptor(open(dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!root_) throw fail(std::strerror(errno));
+    if (!root_) throw fail(error_text(errno, "choose a readable directory"));
     try {
       const struct stat status = status_of(root_.get());
       device_ = status.st_dev;
       levels_.push_back({sorted_names(root_.get()), 0, 0, Identity(status)});
       here_ = open_again("");
     } catch (const Skip& skip) {
-      throw fail(skip.reason);
+      throw fail(fmt::format("{}; choose a readable directory", skip.reason));
     }
     while (!levels_.empty() && !totals_.interrupted) {
       if (options_.stop.stop_requested()) {

@@ -21,6 +21,7 @@
 #include "filesets/system/counted.h"
 #include "filesets/system/descriptor.h"
 #include "filesets/system/error.h"
+#include "filesets/system/limits.h"
 #include "filesets/system/project_quota.h"
 #include "filesets/system/units.h"
 
@@ -111,11 +112,13 @@ class TreePopulator {
   }
 
   [[noreturn]] void fail(std::string_view path, int error) const {
+    const std::string limit = limit_text(error);
     throw Error(ErrorKind::failed,
                 fmt::format("populate {:?}: {} ({} of {} created); {}",
                             path.empty() ? dir_ : fmt::format("{}/{}", dir_, path),
                             std::strerror(error), done_.entries,
-                            counted(set_.entries.size(), "entry", "entries"), next_step(error)));
+                            counted(set_.entries.size(), "entry", "entries"),
+                            limit.empty() ? std::string(next_step(error)) : limit));
   }
 
   void check_space() {

@@ -4,14 +4,13 @@
 #include <sys/mman.h>
 
 #include "filesets/system/error.h"
+#include "filesets/system/limits.h"
 
 namespace filereel {
 
 void fail_for_memory(std::string_view what) {
-  throw_failed(
-      fmt::format("{} needs more memory than is available; reduce its size, raise the limit "
-                  "(ulimit -v), or end other programs",
-                  what));
+  throw_failed(fmt::format("{} needs more memory than is available; {}, or reduce the size", what,
+                           memory_limit().text()));
 }
 
 void require_memory(std::size_t bytes, const std::string& what) {

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "filesets/system/error.h"
+#include "filesets/system/limits.h"
 #include "filesets/system/packages.h"
 
 namespace filereel {
@@ -24,19 +25,16 @@ namespace {
 constexpr std::size_t kKeptOutput = 64 << 10;
 
 // Runs in the child between fork and exec: only async-signal-safe calls.
-[[noreturn]] void exec_child(char* const* arguments, int output, pid_t parent) {
+[[noreturn]] void exec_child(char* const* arguments, int null, int output, pid_t parent) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != parent) _exit(127);  // it died before prctl
   sigset_t none;                        // unblock the signals that this process has blocked
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
-  const int null = open("/dev/null", O_RDWR);
-  if (null < 0 || output < 0) _exit(127);
   dup2(null, STDIN_FILENO);
   dup2(output, STDOUT_FILENO);
   dup2(output, STDERR_FILENO);
-  if (null > STDERR_FILENO) close(null);
   execv(arguments[0], arguments);
   _exit(127);
 }
@@ -106,12 +104,16 @@ ChildProcess::ChildProcess(const std::vector<std::string>& command) {
 
   // O_APPEND: the child appends while output() reads from the start.
   output_.reset(memfd_create("output", MFD_CLOEXEC));
-  if (output_) fcntl(output_.get(), F_SETFL, O_APPEND);
+  const Descriptor null(open("/dev/null", O_RDWR | O_CLOEXEC));
+  if (!output_ || !null) {
+    throw_failed(fmt::format("cannot start {}: {}", *program, error_text(errno)));
+  }
+  fcntl(output_.get(), F_SETFL, O_APPEND);
   const pid_t parent = getpid();
   pid_ = fork();
-  if (pid_ == 0) exec_child(arguments.data(), output_.get(), parent);
+  if (pid_ == 0) exec_child(arguments.data(), null.get(), output_.get(), parent);
   if (pid_ < 0) {
-    throw Error(ErrorKind::failed, fmt::format("cannot start {}: {}", *program, strerror(errno)));
+    throw_failed(fmt::format("cannot start {}: {}", *program, start_error_text(errno, "")));
   }
 }
 

@@ -15,6 +15,7 @@
 
 #include "filesets/system/descriptor.h"
 #include "filesets/system/error.h"
+#include "filesets/system/limits.h"
 #include "filesets/system/packages.h"
 #include "filesets/system/process.h"
 #include "replay/bridge/bridge_program.h"
@@ -28,7 +29,7 @@ Descriptor memory_file(const char* name, std::string_view content) {
   Descriptor file(memfd_create(name, MFD_CLOEXEC));
   if (!file ||
       write(file.get(), content.data(), content.size()) != static_cast<ssize_t>(content.size())) {
-    throw_failed(fmt::format("cannot start the bridge to MPI: {}", strerror(errno)));
+    throw_failed(fmt::format("cannot start the bridge to MPI: {}", error_text(errno)));
   }
   return file;
 }
@@ -68,7 +69,7 @@ class PortableMessages final : public Messages {
     const Descriptor complaints = memory_file("complaints", "");
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-      throw_failed(fmt::format("cannot start the bridge to MPI: {}", strerror(errno)));
+      throw_failed(fmt::format("cannot start the bridge to MPI: {}", error_text(errno)));
     }
     socket_.reset(ends[0]);
     Descriptor other(ends[1]);

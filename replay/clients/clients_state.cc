@@ -233,7 +233,7 @@ void Clients::State::communicate() {
   std::string why;
   try {
     messages = start_messages();
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {
     why = error.what();
   }
   std::unique_lock lock(mutex);
@@ -249,7 +249,7 @@ void Clients::State::communicate() {
   joined = true;
   try {
     Communication(*this, *messages).run(lock);
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {
     lost = true;
     note_failure(error.what());
     outgoing.clear();

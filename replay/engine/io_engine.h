@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "replay/engine/descriptor_limit.h"
 #include "replay/engine/divergence_classifier.h"
 #include "replay/engine/lane_board.h"
 #include "replay/engine/statistics.h"
@@ -124,6 +125,8 @@ struct EngineContext {
   DivergenceClassifier* judge = nullptr;  // null: every divergence is a true mismatch
   // Incremented when a directory is renamed or removed: cached directories may be stale.
   std::atomic<std::uint64_t>* directories = nullptr;
+  std::uint64_t buffer_memory = 256 << 20;  // bytes for buffers of recorded traces, of all threads
+  std::size_t cached_directories = kMostCachedDirectories;  // see allow_descriptors
   // For tests: collects every latency, which needs memory during the replay.
   std::vector<std::uint64_t>* latencies = nullptr;
   std::stop_token stop;

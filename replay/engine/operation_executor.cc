@@ -32,9 +32,9 @@ bool is_missing(std::int64_t result) {
 std::uint64_t buffer_size(const EngineContext& context) {
   if (context.files) return context.largest_io;  // a synthesised workload
   // A trace may claim any size: this is the limit for all threads together.
-  constexpr std::uint64_t kTogether = 256 << 20, kMost = 64 << 20, kLeast = 64 << 10;
+  constexpr std::uint64_t kMost = 64 << 20, kLeast = 64 << 10;
   const std::uint64_t lanes = context.board ? std::max<std::uint64_t>(context.board->size(), 1) : 1;
-  return std::min(context.largest_io, std::clamp(kTogether / lanes, kLeast, kMost));
+  return std::min(context.largest_io, std::clamp(context.buffer_memory / lanes, kLeast, kMost));
 }
 
 template <class Calls>

@@ -56,7 +56,7 @@ class OperationExecutor {
   explicit OperationExecutor(const EngineContext& context)
       : context_(context),
         directories_(context.directories ? *context.directories : own_directories_),
-        parents_(*context.paths, context.roots, directories_),
+        parents_(*context.paths, context.roots, directories_, context.cached_directories),
         content_(context.files, context.content_seed, context.holes),
         buffer_(buffer_size(context)),
         scratch_(needs_scratch(context.kinds) ? kLargestAttribute : 1),

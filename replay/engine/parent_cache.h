@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <limits.h>
 
+#include "replay/engine/descriptor_limit.h"
 #include "traces/path_table.h"
 
 namespace filereel {
@@ -24,10 +25,11 @@ template <class Calls>
 class ParentCache {
  public:
   // All arguments outlive the cache. `changes` is incremented by any thread when a path may refer
-  // to a different directory than before; the cache is cleared then.
+  // to a different directory than before; the cache is cleared then. It holds at most `size`
+  // directories, a power of two up to kMostCachedDirectories.
   ParentCache(const PathTable& paths, const std::array<int, kRoots>& roots,
-              const std::atomic<std::uint64_t>& changes)
-      : paths_(paths), roots_(roots), changes_(changes) {}
+              const std::atomic<std::uint64_t>& changes, std::size_t size = kMostCachedDirectories)
+      : paths_(paths), roots_(roots), changes_(changes), mask_(size - 1) {}
   ParentCache(const ParentCache&) = delete;
   ParentCache& operator=(const ParentCache&) = delete;
   ~ParentCache() { forget(); }
@@ -73,7 +75,6 @@ class ParentCache {
     PathId path = 0;
     int fd = -1;
   };
-  static constexpr std::size_t kSlots = 32;
 
   void refresh() noexcept {
     const std::uint64_t changes = changes_.load(std::memory_order_relaxed);
@@ -99,7 +100,7 @@ class ParentCache {
       const int root = root_of(paths_.node(id));
       return root < 0 ? -EBADF : root;
     }
-    Slot& slot = slots_[id % kSlots];
+    Slot& slot = slots_[id & mask_];
     if (slot.fd < 0 || slot.path != id) {
       drop(slot);
       const std::int64_t fd = open_directory(id);
@@ -121,7 +122,7 @@ class ParentCache {
 
   // Whether `id` would evict `other`, which is in use, from the cache.
   bool evicts(PathId id, PathId other) const {
-    return id != other && id % kSlots == other % kSlots && !paths_.is_root(id) &&
+    return id != other && (id & mask_) == (other & mask_) && !paths_.is_root(id) &&
            !paths_.is_root(other);
   }
 
@@ -148,8 +149,9 @@ class ParentCache {
   const PathTable& paths_;
   std::array<int, kRoots> roots_;
   const std::atomic<std::uint64_t>& changes_;
+  std::size_t mask_;
   std::uint64_t seen_changes_ = 0;
-  std::array<Slot, kSlots> slots_;
+  std::array<Slot, kMostCachedDirectories> slots_;
 };
 
 }  // namespace filereel

@@ -5,13 +5,17 @@
 #include <atomic>
 #include <barrier>
 #include <chrono>
+#include <exception>
 #include <functional>
 #include <latch>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <semaphore>
 #include <span>
+#include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -21,6 +25,7 @@
 
 #include "filesets/system/counted.h"
 #include "filesets/system/error.h"
+#include "filesets/system/limits.h"
 #include "filesets/system/units.h"
 #include "replay/engine/descriptor_limit.h"
 #include "replay/engine/lane.h"
@@ -94,6 +99,11 @@ struct ReplayRun {
         mappings(replayed.mappings),
         running(threads.size()) {}
 
+  void fail(std::exception_ptr error) {
+    const std::scoped_lock lock(failing);
+    if (!failure) failure = std::move(error);
+  }
+
   const Trace& trace;
   const ReplayOptions& options;
   Stop stop;
@@ -106,6 +116,8 @@ struct ReplayRun {
   std::atomic<std::uint64_t> directories = 0;
   std::uint64_t start_ns = 0;
   std::atomic<std::size_t> running;
+  std::mutex failing;
+  std::exception_ptr failure;  // the first of a thread; read when all have ended
   std::binary_semaphore all_ended{0};
 };
 
@@ -115,14 +127,14 @@ void check_memory(const Trace& trace) {
   if (!trace.files) return;  // buffer_size bounds those of recorded traces
   std::uint64_t requests = trace.threads.size();
   for (const std::uint32_t depth : trace.depths) requests += std::max(depth, 1U) - 1;
-  const auto memory = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
-                      static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  const MemoryLimit limit = memory_limit();
+  const std::uint64_t memory = limit.is_machine ? limit.bytes : limit.left;
   if (requests == 0 || trace.largest_io <= memory / requests) return;
   throw Error(ErrorKind::failed,
               fmt::format("{} in flight with buffers of {} each would exceed the {} of memory: "
-                          "use smaller blocks, fewer threads or a smaller queue depth",
+                          "use smaller blocks, fewer threads or a smaller queue depth{}",
                           counted(requests, "request"), format_size(trace.largest_io),
-                          format_size(memory)));
+                          format_size(memory), limit.is_machine ? "" : "; " + limit.text()));
 }
 
 // The roots of the volumes of a thread's paths.
@@ -156,8 +168,11 @@ EngineContext context_of(ReplayRun& run) {
 void make_engines(ReplayRun& run, const std::array<int, kRoles>& roots) {
   const Trace& trace = run.trace;
   const std::size_t count = run.threads.size();
-  if (run.options.engine != EngineKind::null) allow_descriptors(run.open_files.size(), count);
   EngineContext context = context_of(run);
+  context.buffer_memory = std::min(context.buffer_memory, memory_limit().left / 8);
+  if (run.options.engine != EngineKind::null) {
+    context.cached_directories = allow_descriptors(run.open_files.size(), count);
+  }
   if (run.options.latencies) run.options.latencies->assign(count, {});
   for (std::size_t i = 0; i < count; ++i) {
     if (!trace.shared_slots) {
@@ -173,8 +188,9 @@ void make_engines(ReplayRun& run, const std::array<int, kRoles>& roots) {
       thread.engine->statistics().prepare(trace.kinds, trace.largest_io);
     } catch (const std::bad_alloc&) {
       throw Error(ErrorKind::failed,
-                  fmt::format("not enough memory for {} with buffers of {} each",
-                              counted(count, "thread"), format_size(trace.largest_io)));
+                  fmt::format("not enough memory for {} with buffers of {} each; {}",
+                              counted(count, "thread"), format_size(trace.largest_io),
+                              memory_limit().text()));
     }
   }
 }
@@ -189,7 +205,11 @@ void execute(ReplayRun& run, const SharedReplay& shared, std::size_t number) {
   thread.start_ns = now_ns();
   Lane lane(shared, *run.trace.threads[number], *thread.engine, thread.open_files,
             static_cast<std::uint32_t>(number));
-  thread.complete = lane.run();
+  try {
+    thread.complete = lane.run();
+  } catch (...) {  // such as memory for a source
+    run.fail(std::current_exception());
+  }
   thread.end_ns = now_ns();
   thread.cpu_ns = thread_cpu_ns() - cpu_before;
   thread.engine->end();
@@ -205,15 +225,14 @@ std::vector<std::jthread> start_threads(ReplayRun& run, const SharedReplay& shar
     for (std::size_t i = 0; i < count; ++i) {
       threads.emplace_back([&run, &shared, i] { execute(run, shared, i); });
     }
-  } catch (const std::exception& error) {
+  } catch (const std::system_error& error) {
     // Threads already started must not wait for those that never start.
     run.stop.request();
     for (std::size_t i = threads.size(); i < count; ++i) run.meeting.arrive_and_drop();
     run.go.count_down();
     throw Error(ErrorKind::failed,
-                fmt::format("cannot start {}: {}; use fewer, or raise the process limit "
-                            "(ulimit -u) and the memory limit",
-                            counted(count, "thread"), error.what()));
+                fmt::format("cannot start {}: {}, or use fewer threads", counted(count, "thread"),
+                            start_error_text(error.code().value(), "")));
   }
   return threads;
 }
@@ -333,6 +352,7 @@ ReplayOutcome replay(Trace trace, const std::array<int, kRoles>& roots,
     const std::vector<std::jthread> threads = start_threads(run, shared);
     before = release_threads(run);
   }  // joins the threads
+  if (run.failure) std::rethrow_exception(run.failure);
   return outcome_of(run, shared, before, cpu_used());
 }
 

@@ -98,9 +98,8 @@ class RequestPool {
   std::size_t depth_of(const EngineContext& context) const {
     if (context.queue_depth > 0) return context.queue_depth;
     // A trace does not record its maximum of requests in flight: memory is the limit.
-    constexpr std::size_t kTogether = 512 << 20;
     const std::size_t lanes = context.board ? std::max<std::size_t>(context.board->size(), 1) : 1;
-    return std::clamp<std::size_t>(kTogether / lanes / bytes_, 4, 256);
+    return std::clamp<std::size_t>(2 * context.buffer_memory / lanes / bytes_, 4, 256);
   }
 
   std::size_t bytes_, depth_;

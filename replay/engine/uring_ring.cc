@@ -6,17 +6,19 @@
 #include <sys/uio.h>
 
 #include "filesets/system/error.h"
+#include "filesets/system/limits.h"
 #include "replay/engine/direct_call.h"
 
 namespace filereel {
 namespace {
 
 std::string why_not(int error) {
-  const char* const next =
+  const std::string next =
       error == ENOSYS ? "use Linux 5.6 or later"
                       : "enable it (sysctl kernel.io_uring_disabled=0, or the container's policy)";
+  const bool is_limit = error == ENOMEM || error == EMFILE;
   return fmt::format("io_uring is unavailable ({}): {}, or use the blocking engine",
-                     strerror(error), next);
+                     strerror(error), is_limit ? limit_text(error) : next);
 }
 
 // In order of preference: completions only when the single thread of the ring asks for them (Linux

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "filesets/system/counted.h"
+#include "filesets/system/limits.h"
 #include "filesets/system/printable.h"
 #include "replay/engine/statistics.h"
 #include "traces/export/dump.h"
@@ -61,8 +62,10 @@ class Failures {
 
 // The operations are possible, so that their errors have a cause outside of filereel.
 std::string advice_on(const DivergenceExample& what, std::string_view room) {
-  if (what.result >= 0 && what.operation == "write")
-    return fmt::format("the volume is full: {}", room);
+  const bool cut_off = what.result >= 0 && what.operation == "write";
+  const std::string limit = cut_off || what.result == -EFBIG ? file_size_limit_text() : "";
+  if (!limit.empty()) return limit;
+  if (cut_off) return fmt::format("the volume is full: {}", room);
   switch (-what.result) {
     case ENOSPC:
       return fmt::format("the volume is full: {}", room);

@@ -13,6 +13,7 @@
 #include "filesets/system/counted.h"
 #include "filesets/system/descriptor.h"
 #include "filesets/system/error.h"
+#include "filesets/system/limits.h"
 #include "filesets/system/units.h"
 #include "replay/results/block_baseline.h"
 #include "replay/results/hidden_serials.h"
@@ -41,7 +42,7 @@ class BaselineFile {
     file_.reset(openat(root_, std::string(kBaselineFile).c_str(), kFlags, 0600));
     if (file_) return;
     throw Error(ErrorKind::failed,
-                fmt::format("cannot create {}: {}", kBaselineFile, strerror(errno)));
+                fmt::format("cannot create {}: {}", kBaselineFile, error_text(errno)));
   }
   BaselineFile(const BaselineFile&) = delete;
   BaselineFile& operator=(const BaselineFile&) = delete;
@@ -53,7 +54,7 @@ class BaselineFile {
   void resize(std::uint64_t size) {
     if (ftruncate(file_.get(), static_cast<off_t>(size)) == 0) return;
     throw Error(ErrorKind::failed, fmt::format("cannot resize {} to {}: {}", kBaselineFile,
-                                               format_size(size), strerror(errno)));
+                                               format_size(size), error_text(errno)));
   }
 
  private:

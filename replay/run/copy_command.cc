@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "filesets/system/error.h"
+#include "filesets/system/limits.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/process.h"
 #include "replay/measure/clock.h"
@@ -148,7 +149,7 @@ ReplayOutcome run_copy_program(const CopyProgram& program, const std::array<int,
   const std::string to(program.to);
   if (mkdirat(to_root, to.c_str(), 0755) != 0) {
     throw Error(ErrorKind::failed,
-                fmt::format("{}: cannot create its directory: {}", what, strerror(errno)));
+                fmt::format("{}: cannot create its directory: {}", what, error_text(errno)));
   }
   const std::string text =
       shell_text(program, present_path(from_root) + "/" + std::string(program.from),

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "filesets/system/error.h"
+#include "filesets/system/limits.h"
 #include "replay/measure/clock.h"
 
 namespace filereel {
@@ -80,9 +81,8 @@ void await_end(pid_t group) {
 
 ShellProgram::ShellProgram(const std::string& text, std::uint32_t processors) {
   const auto fail = [](int error) {
-    throw Error(ErrorKind::failed, fmt::format("cannot start a program: {}; check the limit on "
-                                               "processes (ulimit -u)",
-                                               strerror(error)));
+    throw Error(ErrorKind::failed,
+                fmt::format("cannot start a program: {}", start_error_text(error, "")));
   };
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) fail(errno);

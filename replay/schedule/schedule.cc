@@ -10,6 +10,7 @@
 
 #include "filesets/system/counted.h"
 #include "filesets/system/error.h"
+#include "filesets/system/limits.h"
 #include "replay/engine/descriptor_limit.h"
 #include "replay/schedule/dependencies.h"
 #include "replay/schedule/feeder.h"
@@ -40,6 +41,10 @@ ScheduleOptions checked(ScheduleOptions options, const TraceInfo& info) {
                                               "replayed at pace {}; use --pace asap",
                                               pace_name(options.pace)));
   }
+  // Where memory is limited, a quarter of what is left.
+  constexpr std::size_t kLeast = 16 * 1024;
+  const std::size_t fitting = memory_limit().left / 4 / sizeof(Operation);
+  options.window = std::min(options.window, std::max(fitting, kLeast));
   return options;
 }
 

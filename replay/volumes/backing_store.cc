@@ -18,7 +18,7 @@
 #include "filesets/ownership/attributes.h"
 #include "filesets/ownership/removal.h"
 #include "filesets/system/error.h"
-#include "filesets/system/error_text.h"
+#include "filesets/system/limits.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/process.h"
 #include "filesets/system/project_quota.h"
@@ -134,7 +134,7 @@ void BackingStore::remove_own_image(int parent, const FileState& there,
   const Descriptor file(
       openat(parent, name_.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!file) {
-    throw_failed(fmt::format("cannot open {}: {}", printable(target_.path), strerror(errno)));
+    throw_failed(fmt::format("cannot open {}: {}", printable(target_.path), error_text(errno)));
   }
   const LeaseRecord now = note_of_image(file.get(), image_path_);
   const auto proves = [&](const FoundLease& found) { return found.note == now; };
@@ -147,7 +147,7 @@ void BackingStore::remove_own_image(int parent, const FileState& there,
                              printable(target_.path), user, user));
   }
   if (const int failed = remove_exactly(parent, name_, *now.made); failed != 0) {
-    throw_failed(fmt::format("cannot remove {}: {}", printable(target_.path), strerror(failed)));
+    throw_failed(fmt::format("cannot remove {}: {}", printable(target_.path), error_text(failed)));
   }
 }
 
@@ -156,7 +156,7 @@ void BackingStore::allocate_image() {
   size_ = target_.size;
   struct statvfs host{};
   if (fstatvfs(file(), &host) != 0) {
-    throw_failed(fmt::format("cannot write {}: {}", printable(target_.path), strerror(errno)));
+    throw_failed(fmt::format("cannot write {}: {}", printable(target_.path), error_text(errno)));
   }
   const std::uint64_t room = host.f_bavail * host.f_frsize;
   if (room < size_) {
@@ -195,7 +195,7 @@ void BackingStore::open_block_device(const VolumeOptions& options) {
   HeldDevices& held = options.held ? *options.held : alone;
   struct stat info{};
   if (!node || fstat(node.get(), &info) != 0) {
-    throw_failed(fmt::format("cannot access {}: {}", printable(target_.path), strerror(errno)));
+    throw_failed(fmt::format("cannot access {}: {}", printable(target_.path), error_text(errno)));
   }
   const std::vector<dev_t> own = held.parts_on(info.st_rdev);
   check_unused(node.get(), target_.path, {.own = own, .held = !own.empty()});
@@ -206,7 +206,7 @@ void BackingStore::open_block_device(const VolumeOptions& options) {
   if (target_.is_part()) return open_part(node.get(), held);
   device_.reset(open(fmt::format("/proc/self/fd/{}", node.get()).c_str(), O_RDWR | O_CLOEXEC));
   if (!device_) {
-    throw_failed(fmt::format("cannot open {}: {}", printable(target_.path), strerror(errno)));
+    throw_failed(fmt::format("cannot open {}: {}", printable(target_.path), error_text(errno)));
   }
   if (flock(device_.get(), LOCK_EX | LOCK_NB) != 0) {
     throw_failed(fmt::format("{} is in use by another program; wait for it to end",
@@ -260,7 +260,7 @@ void BackingStore::discard() {
 
 void BackingStore::flush() {
   if (fsync(descriptor()) != 0 || (loop_ && fsync(file()) != 0)) {
-    throw_failed(fmt::format("cannot flush {}: {}", printable(target_.path), strerror(errno)));
+    throw_failed(fmt::format("cannot flush {}: {}", printable(target_.path), error_text(errno)));
   }
 }
 
@@ -312,7 +312,7 @@ void BackingStore::finish(bool keep) {
   image_.reset();
   if (error != 0) {
     throw_failed(fmt::format("cannot keep the image {}: {}; choose another file",
-                             printable(target_.path), strerror(error)));
+                             printable(target_.path), error_text(error)));
   }
 }
 

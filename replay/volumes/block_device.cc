@@ -20,6 +20,7 @@
 
 #include "filesets/system/descriptor.h"
 #include "filesets/system/error.h"
+#include "filesets/system/limits.h"
 #include "filesets/system/printable.h"
 #include "replay/volumes/device_part.h"
 #include "replay/volumes/mount.h"
@@ -225,7 +226,7 @@ void check_unused(int fd, const std::string& path, const DeviceUse& use) {
     throw Error(ErrorKind::failed,
                 errno == EBUSY
                     ? fmt::format("{} is in use and was not formatted; release it first", path)
-                    : fmt::format("cannot write to {}: {}", path, strerror(errno)));
+                    : fmt::format("cannot write to {}: {}", path, error_text(errno)));
   }
   int read_only = 0;
   if (ioctl(exclusive.get(), BLKROGET, &read_only) == 0 && read_only != 0) {

@@ -15,6 +15,7 @@
 
 #include "filesets/system/counted.h"
 #include "filesets/system/error.h"
+#include "filesets/system/limits.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
 #include "replay/volumes/block_device.h"
@@ -77,7 +78,7 @@ std::shared_ptr<HeldDevice> HeldDevices::hold(int node, const std::string& path)
   const std::string self = fmt::format("/proc/self/fd/{}", node);
   held->file.reset(open(self.c_str(), O_RDWR | O_EXCL | O_CLOEXEC));
   if (!held->file) {
-    throw_failed(fmt::format("cannot open {}: {}", printable(path), strerror(errno)));
+    throw_failed(fmt::format("cannot open {}: {}", printable(path), error_text(errno)));
   }
   if (flock(held->file.get(), LOCK_EX | LOCK_NB) != 0) {
     throw_failed(

@@ -10,6 +10,7 @@
 
 #include "filesets/system/counted.h"
 #include "filesets/system/error.h"
+#include "filesets/system/limits.h"
 #include "filesets/system/packages.h"
 #include "replay/volumes/backing_store.h"
 #include "replay/volumes/volume.h"
@@ -86,7 +87,7 @@ class DeviceVolume final : public Volume {
   void sync() override {
     if (syncfs(mount_->root()) != 0) {
       throw Error(ErrorKind::failed,
-                  fmt::format("cannot flush {}: {}", target_.text(), strerror(errno)));
+                  fmt::format("cannot flush {}: {}", target_.text(), error_text(errno)));
     }
     // syncfs does not reach a FUSE driver; fsync of a directory does if the driver supports it.
     if (!driver_.kernel) fsync(mount_->root());
@@ -110,7 +111,7 @@ class DeviceVolume final : public Volume {
     struct statvfs info{};
     if (mount_ && fstatvfs(mount_->root(), &info) != 0) {
       throw Error(ErrorKind::failed, fmt::format("the file system on {} no longer responds: {}",
-                                                 target_.text(), strerror(errno)));
+                                                 target_.text(), error_text(errno)));
     }
   }
 

@@ -15,7 +15,7 @@
 
 #include "filesets/system/directory_names.h"
 #include "filesets/system/error.h"
-#include "filesets/system/error_text.h"
+#include "filesets/system/limits.h"
 #include "replay/volumes/own_directory.h"
 #include "replay/volumes/residency.h"
 #include "replay/volumes/volume.h"

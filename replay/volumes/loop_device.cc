@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "filesets/system/error.h"
+#include "filesets/system/limits.h"
 
 namespace filereel {
 namespace {
@@ -34,7 +35,7 @@ LoopDevice::LoopDevice(int image, const std::string& name, const LoopRange& rang
   const auto fail = [&](std::string_view step) {
     const int error = errno;
     throw Error(ErrorKind::failed, fmt::format("cannot set up a loop device for {}: {}: {}", name,
-                                               step, strerror(error)));
+                                               step, error_text(error)));
   };
   const Descriptor control(open(kControl, O_RDWR | O_CLOEXEC));
   if (!control) fail(kControl);

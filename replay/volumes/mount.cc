@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "filesets/system/error.h"
+#include "filesets/system/limits.h"
 #include "replay/measure/clock.h"
 #include "replay/volumes/sysfs.h"
 
@@ -43,7 +44,7 @@ Mount::Mount(FileSystemKind kind, const Driver& driver, const std::string& sourc
     root_.reset(open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     struct stat info{};
     if (!root_ || fstat(root_.get(), &info) != 0) {
-      throw_failed(fmt::format("cannot open {} on {}: {}", source, path_, strerror(errno)));
+      throw_failed(fmt::format("cannot open {} on {}: {}", source, path_, error_text(errno)));
     }
     LeaseRecord note = lease_->note();
     note.mounted = info.st_dev;
@@ -58,7 +59,7 @@ Mount::Mount(FileSystemKind kind, const Driver& driver, const std::string& sourc
 void Mount::make_mount_point() {
   lease_.emplace(LeaseRecord{.kind = LeaseKind::mount_point, .path = path_});
   if (mkdirat(state_.directory.get(), name_.c_str(), 0700) != 0) {
-    throw_failed(fmt::format("cannot create the mount point {}: {}", path_, strerror(errno)));
+    throw_failed(fmt::format("cannot create the mount point {}: {}", path_, error_text(errno)));
   }
   if (const auto state = read_file_state(state_.directory.get(), name_))
     lease_->made(state->identity);
@@ -76,7 +77,7 @@ void Mount::mount_kernel(FileSystemKind kind, const Driver& driver, const std::s
   const std::string options(kernel_mount_options(kind));
   if (mount(source.c_str(), path_.c_str(), driver.name.c_str(), 0, options.c_str()) != 0) {
     throw_failed(fmt::format("cannot mount {} as {}: {}; see the kernel log (dmesg)", source,
-                             driver.name, strerror(errno)));
+                             driver.name, error_text(errno)));
   }
 }
 
@@ -129,7 +130,7 @@ void Mount::unmount() {
     if (errno == EINVAL || errno == ENOENT) break;  // already unmounted
     if (errno != EBUSY || i == kTries) {
       throw_failed(fmt::format("cannot unmount {}: {}; a process may have files open there", path_,
-                               strerror(errno)));
+                               error_text(errno)));
     }
     usleep(20'000);
   }

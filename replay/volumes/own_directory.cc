@@ -15,7 +15,7 @@
 #include "filesets/ownership/removal.h"
 #include "filesets/system/directory_path.h"
 #include "filesets/system/error.h"
-#include "filesets/system/error_text.h"
+#include "filesets/system/limits.h"
 #include "filesets/system/printable.h"
 
 namespace filereel {

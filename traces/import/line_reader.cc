@@ -14,6 +14,7 @@
 
 #include "filesets/system/descriptor.h"
 #include "filesets/system/error.h"
+#include "filesets/system/limits.h"
 #include "filesets/system/printable.h"
 #include "traces/import/importer.h"
 
@@ -83,7 +84,7 @@ std::size_t LineReader::State::read_file(char* into, std::size_t size) {
     if (got >= 0) return static_cast<std::size_t>(got);
     if (errno == EINTR || errno == EAGAIN) continue;
     throw Error(ErrorKind::failed,
-                fmt::format("cannot read {}: {}", printable(name), std::strerror(errno)));
+                fmt::format("cannot read {}: {}", printable(name), error_text(errno)));
   }
   return 0;
 }
@@ -163,7 +164,7 @@ LineReader::LineReader(const std::string& path, std::stop_token stop)
     state_->fd = state_->opened.get();
     if (state_->fd < 0) {
       throw Error(ErrorKind::failed,
-                  fmt::format("cannot open {}: {}", printable(path), std::strerror(errno)));
+                  fmt::format("cannot open {}: {}", printable(path), error_text(errno)));
     }
   }
   state_->begin_file();

@@ -23,6 +23,7 @@
 
 #include "filesets/system/descriptor.h"
 #include "filesets/system/error.h"
+#include "filesets/system/limits.h"
 #include "traces/record/bpf_calls.h"
 #include "traces/record/bpf_event.h"
 #include "traces/record/bpf_log.h"
@@ -43,8 +44,8 @@ namespace {
 constexpr std::string_view kAdvice = "run as root, or record with --backend strace";
 
 [[noreturn]] void fail(int error, std::string_view what) {
-  throw Error(ErrorKind::failed, fmt::format("cannot record with BPF: {}: {}; {}", what,
-                                             strerror(error < 0 ? -error : error), kAdvice));
+  throw Error(ErrorKind::failed, fmt::format("cannot record with BPF: {}: {}", what,
+                                             error_text(error < 0 ? -error : error, kAdvice)));
 }
 
 struct DeleteBtf {
@@ -209,7 +210,9 @@ BpfProgram::BpfProgram(const Options& options) : state_(std::make_unique<State>(
     state_->program = open_program(bytes);
     if (!state_->program) fail(errno, "the BPF program is corrupt");
     prepare(*state_->program, options, optional);
-    return recorder_bpf__load(state_->program.get());
+    const int error = recorder_bpf__load(state_->program.get());
+    if (error == -ENOMEM || error == -EMFILE) fail(error, "cannot load the program");
+    return error;
   };
   for (const auto& [form, bytes] : kForms) {
     state_->form = form;

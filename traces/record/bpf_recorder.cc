@@ -219,6 +219,8 @@ const RecorderBackend& bpf_backend() {
       .what = "BPF in the kernel",
       .time_unit_ns = 10,
       .missing = bpf_missing,
+      .has_ring = true,
+      .descriptors = 64,
       .no_compat = "BPF does not record 32-bit programs",
       .make = +[]() -> std::unique_ptr<Recorder> { return std::make_unique<BpfRecorder>(); },
   };

@@ -11,6 +11,8 @@ const RecorderBackend& bpf_backend() {
       .missing = +[]() -> std::string {
         return "this filereel was built without BPF; rebuild it with clang, bpftool and libbpf-dev";
       },
+      .has_ring = false,
+      .descriptors = 0,
       .no_compat = {},
       .make = +[]() -> std::unique_ptr<Recorder> { return nullptr; },
   };

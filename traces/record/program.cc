@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "filesets/system/error.h"
+#include "filesets/system/limits.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/process.h"
 
@@ -90,8 +91,8 @@ HeldProgram::HeldProgram(const std::vector<std::string>& command, void (*prepare
 }
 
 void HeldProgram::fail(int error, std::string_view advice) const {
-  throw Error(ErrorKind::failed,
-              fmt::format("cannot start '{}': {}; {}", printable(name_), strerror(error), advice));
+  throw Error(ErrorKind::failed, fmt::format("cannot start '{}': {}", printable(name_),
+                                             start_error_text(error, advice)));
 }
 
 HeldProgram::~HeldProgram() {

@@ -73,6 +73,8 @@ struct RecorderBackend {
   // Why the backend does not work here, and what to do; empty if it works. Tries it, which may take
   // some 50 ms.
   std::string (*missing)();
+  bool has_ring;               // of events, in memory of the kernel
+  std::uint64_t descriptors;   // that it opens at most, in addition to those of filereel
   std::string_view no_compat;  // why it cannot record 32-bit programs; empty: it can
   std::unique_ptr<Recorder> (*make)();
 };

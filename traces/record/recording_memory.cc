@@ -14,6 +14,13 @@ constexpr std::uint64_t kOwn = 12 * kMiB;    // heap before recording, and for b
 
 }  // namespace
 
+std::uint64_t default_memory(std::uint64_t left, bool has_ring) {
+  const std::uint64_t least =
+      has_ring ? RecordingMemory::kLeastWithRing : RecordingMemory::kLeastWithoutRing;
+  const std::uint64_t tables = has_ring ? RecordingMemory::kTables : 0;
+  return std::clamp((left - std::min(left, tables)) / 2, least, RecordingMemory::kDefault);
+}
+
 RecordingMemory divide_memory(std::uint64_t bytes, bool has_ring) {
   RecordingMemory shares;
   if (has_ring) {

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "filesets/system/error.h"
+#include "filesets/system/limits.h"
 #include "filesets/system/printable.h"
 #include "traces/calls/call_table.h"
 #include "traces/calls/harmless_calls.h"
@@ -67,9 +68,7 @@ void allow_tracing() {
 StraceProcess::StraceProcess(const std::vector<std::uint32_t>& processes) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) {
-    throw Error(ErrorKind::failed,
-                fmt::format("cannot create a pipe: {}; raise the limit on open files (ulimit -n)",
-                            strerror(errno)));
+    throw Error(ErrorKind::failed, fmt::format("cannot create a pipe: {}", error_text(errno)));
   }
   output_.reset(ends[0]);
   const Descriptor input(ends[1]);

@@ -205,6 +205,8 @@ const RecorderBackend& strace_backend() {
                                             .what = "strace, several times slower",
                                             .time_unit_ns = 1000,
                                             .missing = missing,
+                                            .has_ring = false,
+                                            .descriptors = 10,
                                             .no_compat = {},
                                             .make = make};
   return kBackend;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "filesets/system/error.h"
+#include "filesets/system/limits.h"
 #include "traces/reel/bytes.h"
 
 namespace filereel {
@@ -18,7 +19,7 @@ namespace filereel {
 ReelInput::ReelInput(const std::string& path)
     : name_(path), file_(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)) {
   const auto cannot_read = [&](int error) {
-    throw Error(ErrorKind::failed, fmt::format("cannot read {}: {}", path, std::strerror(error)));
+    throw Error(ErrorKind::failed, fmt::format("cannot read {}: {}", path, error_text(error)));
   };
   if (!file_) cannot_read(errno);
   struct stat status;
@@ -44,7 +45,7 @@ void ReelInput::read(std::uint64_t offset, std::span<std::byte> out) const {
     if (got <= 0) {
       throw Error(ErrorKind::failed,
                   fmt::format("{}: cannot read at byte {}: {}", name_, offset,
-                              got == 0 ? "unexpected end of file" : std::strerror(errno)));
+                              got == 0 ? "unexpected end of file" : error_text(errno)));
     }
     out = out.subspan(static_cast<std::size_t>(got));
     offset += static_cast<std::uint64_t>(got);

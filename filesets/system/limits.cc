@@ -1,0 +1,231 @@
+#include "filesets/system/limits.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <limits>
+#include <optional>
+#include <sstream>
+#include <utility>
+
+#include <boost/filesystem/operations.hpp>
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "filesets/system/printable.h"
+#include "filesets/system/read_file.h"
+#include "filesets/system/units.h"
+
+namespace filereel {
+namespace {
+
+constexpr std::uint64_t kKilo = 1024;  // "kB" of /proc
+
+std::uint64_t current_limit(__rlimit_resource_t resource) {
+  rlimit limit{};
+  return getrlimit(resource, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
+}
+
+// The number after a word at the start of a line; 0 if there is none.
+std::uint64_t number_after(const std::string& text, std::string_view word) {
+  std::istringstream lines(text);
+  for (std::string key; lines >> key;
+       lines.ignore(std::numeric_limits<std::streamsize>::max(), '\n')) {
+    std::uint64_t number = 0;
+    if (key == word) return lines >> number ? number : 0;
+  }
+  return 0;
+}
+
+std::optional<std::uint64_t> number_in(const std::string& file) {
+  const std::string text = read_file(file, 64).value_or("");
+  std::uint64_t number = 0;
+  if (!(std::istringstream(text) >> number)) return std::nullopt;  // "max" of version 2
+  return number;
+}
+
+// The files of one version of control groups.
+struct CgroupFiles {
+  std::array<const char*, 2> limits;  // of memory; null: no second one
+  const char* usage;
+  std::array<const char*, 2> cache;  // in memory.stat
+};
+constexpr CgroupFiles kVersion1{{"memory.limit_in_bytes", nullptr},
+                                "memory.usage_in_bytes",
+                                {"total_inactive_file", "total_active_file"}};
+constexpr CgroupFiles kVersion2{
+    {"memory.max", "memory.high"}, "memory.current", {"inactive_file", "active_file"}};
+
+// Adds the limits of the group in a directory.
+void add_limits(const std::string& directory, const CgroupFiles& files,
+                std::vector<MemoryLimit>& limits) {
+  constexpr std::uint64_t kNone = std::uint64_t{1} << 60;  // version 1 has a huge number instead
+  for (const char* const name : files.limits) {
+    if (name == nullptr) continue;
+    const std::string file = directory + "/" + name;
+    const std::optional<std::uint64_t> limit = number_in(file);
+    if (!limit || *limit >= kNone) continue;
+    const std::string stat = read_file(directory + "/memory.stat").value_or("");
+    std::uint64_t used = number_in(directory + "/" + files.usage).value_or(0);
+    for (const char* const cache : files.cache) used -= std::min(used, number_after(stat, cache));
+    limits.push_back({.bytes = *limit,
+                      .left = *limit - std::min(*limit, used),
+                      .name = "memory limit of the control group",
+                      .remedy = fmt::format("raise {}", printable_line(file))});
+  }
+}
+
+bool has_word(const std::string& list, std::string_view word) {
+  return ("," + list + ",").contains(fmt::format(",{},", word));
+}
+
+// The directory of a group named `group` on the mount.
+std::string directory_of(const MountedFileSystem& mount, const std::string& group) {
+  // In a container, the mount shows a part of the tree, and names may start elsewhere.
+  const std::string root = mount.root == "/" ? "" : mount.root;
+  if (!group.starts_with(root) || group.contains("..")) return mount.mount_point;
+  const std::string below = group.substr(root.size());
+  return mount.mount_point + (below == "/" ? "" : below);
+}
+
+void keep_least(MemoryLimit& least, MemoryLimit other) {
+  if (other.left < least.left) least = std::move(other);
+}
+
+MemoryLimit machine_memory() {
+  const std::string text = read_file("/proc/meminfo").value_or("");
+  const auto total = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+                     static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  const std::uint64_t available = number_after(text, "MemAvailable:") * kKilo;
+  return {.bytes = total,
+          .left = available == 0 ? total : available,
+          .name = "memory of the machine",
+          .remedy = "end other programs",
+          .is_machine = true};
+}
+
+MemoryLimit own_limit(__rlimit_resource_t resource, std::string_view used_line,
+                      std::string_view name, std::string_view option) {
+  const std::uint64_t limit = current_limit(resource);
+  const std::string status = read_file("/proc/self/status").value_or("");
+  const std::uint64_t used = number_after(status, used_line) * kKilo;
+  return {
+      .bytes = limit,
+      .left = limit == RLIM_INFINITY ? RLIM_INFINITY : limit - std::min<std::uint64_t>(limit, used),
+      .name = std::string(name),
+      .remedy = fmt::format("raise it (ulimit {})", option)};
+}
+
+std::string joined(int error, const std::string& limit, std::string_view advice) {
+  const std::string_view end = limit.empty() ? advice : limit;
+  return fmt::format("{}{}{}", strerror(error), end.empty() ? "" : "; ", end);
+}
+
+}  // namespace
+
+std::string MemoryLimit::text() const {
+  return fmt::format("the {} is {}: {}", name, format_size(bytes), remedy);
+}
+
+std::vector<MemoryLimit> cgroup_memory_limits(const std::string& membership,
+                                              const std::vector<MountedFileSystem>& mounts) {
+  std::vector<MemoryLimit> limits;
+  std::istringstream lines(membership);
+  for (std::string line; std::getline(lines, line);) {  // hierarchy:controllers:group
+    const std::size_t first = line.find(':'), second = line.find(':', first + 1);
+    if (first == std::string::npos || second == std::string::npos) continue;
+    const std::string controllers = line.substr(first + 1, second - first - 1);
+    const bool is_second = controllers.empty();
+    if (!is_second && !has_word(controllers, "memory")) continue;
+    for (const MountedFileSystem& mount : mounts) {
+      const bool is_its = is_second ? mount.type == "cgroup2"
+                                    : mount.type == "cgroup" && has_word(mount.options, "memory");
+      if (!is_its) continue;
+      std::string directory = directory_of(mount, line.substr(second + 1));
+      for (;;) {
+        add_limits(directory, is_second ? kVersion2 : kVersion1, limits);
+        if (directory.size() <= mount.mount_point.size()) break;
+        directory.resize(directory.rfind('/'));
+      }
+      break;  // other mounts of the hierarchy show the same
+    }
+  }
+  return limits;
+}
+
+MemoryLimit memory_limit() {
+  MemoryLimit least = machine_memory();
+  for (MemoryLimit& limit :
+       cgroup_memory_limits(read_file("/proc/self/cgroup").value_or(""), mounted_file_systems())) {
+    keep_least(least, std::move(limit));
+  }
+  keep_least(least, own_limit(RLIMIT_AS, "VmSize:", "limit on address space", "-v"));
+  keep_least(least, own_limit(RLIMIT_DATA, "VmData:", "limit on data", "-d"));
+  return least;
+}
+
+bool is_address_space_limited() {
+  return current_limit(RLIMIT_AS) != RLIM_INFINITY || current_limit(RLIMIT_DATA) != RLIM_INFINITY;
+}
+
+std::uint64_t open_descriptors() {
+  boost::system::error_code error;
+  boost::filesystem::directory_iterator at("/proc/self/fd", error), end;
+  std::uint64_t count = 0;
+  for (; !error && at != end; at.increment(error)) ++count;
+  return count;
+}
+
+std::uint64_t descriptor_limit() {
+  return current_limit(RLIMIT_NOFILE);
+}
+
+std::string limit_text(int error) {
+  switch (error) {
+    case EMFILE:
+      return fmt::format("the limit on open files is {}: raise it (ulimit -n)", descriptor_limit());
+    case ENFILE:
+      return "the limit of the machine on open files is reached: raise it (sysctl fs.file-max)";
+    case EFBIG:
+      return file_size_limit_text();
+    case ENOMEM:
+      return memory_limit().text();
+    case EDQUOT:
+      return "raise the quota, or choose another volume";
+    default:
+      return "";
+  }
+}
+
+std::string error_text(int error) {
+  return error_text(error, "");
+}
+
+std::string error_text(int error, std::string_view advice) {
+  return joined(error, limit_text(error), advice);
+}
+
+std::string start_error_text(int error, std::string_view advice) {
+  if (error != EAGAIN) return error_text(error, advice);
+  const std::uint64_t limit = current_limit(RLIMIT_NPROC);
+  return joined(error,
+                limit == RLIM_INFINITY
+                    ? "the number of processes and threads is limited: raise pids.max of the "
+                      "control group"
+                    : fmt::format("the number of processes and threads is limited to {}: raise it "
+                                  "(ulimit -u, or pids.max of the control group)",
+                                  limit),
+                advice);
+}
+
+std::string file_size_limit_text() {
+  const std::uint64_t limit = current_limit(RLIMIT_FSIZE);
+  if (limit == RLIM_INFINITY) return "";
+  return fmt::format("the limit on file sizes is {}: raise it (ulimit -f)", format_size(limit));
+}
+
+}  // namespace filereel
