@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include <boost/filesystem/path.hpp>
 #include <fmt/format.h>
 
 #include "filesets/catalog/catalog.h"
@@ -12,9 +13,11 @@
 #include "filesets/scan/populate.h"
 #include "filesets/system/counted.h"
 #include "filesets/system/error.h"
+#include "filesets/system/mount_info.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
 #include "replay/measure/clock.h"
+#include "replay/run/limit_checks.h"
 #include "tools/clean.h"
 #include "tools/commands.h"
 #include "tools/output_options.h"
@@ -92,9 +95,23 @@ void capture(const std::string& folder, const std::string& output, bool cross, S
   }
 }
 
+// The limits of the file system that `folder`, which need not exist, is on.
+FileSystemLimits limits_of_folder(const std::string& folder) {
+  auto mounted = mounted_at(folder);
+  if (!mounted) {
+    const boost::filesystem::path parent = boost::filesystem::path(folder).parent_path();
+    mounted = mounted_at(parent.empty() ? "." : parent.string());
+  }
+  return limits_of_mounted(mounted ? mounted->type : "");
+}
+
 void populate(const std::string& set_name, const std::string& folder, double scale,
               Session& session) {
   const FileSet set = load_file_set(set_name, scale);
+  const FileSystemLimits limits = limits_of_folder(folder);
+  constexpr std::string_view kAdvice = "choose a directory on another file system";
+  check_links(set.entries, limits, kAdvice);
+  check_entries(set.entries, limits, kAdvice);
   clear_leftovers(session);
   const SignalWatch signals;
   const std::uint64_t began = now_ns();
@@ -113,10 +130,11 @@ void populate(const std::string& set_name, const std::string& folder, double sca
                          time_left(done, elapsed));
     });
     totals =
-        populate_tree(set, folder, {.stop = signals.token()}, [&](const PopulateProgress& now) {
-          made.entries = now.entries;
-          made.bytes = now.bytes;
-        });
+        populate_tree(set, folder, {.stop = signals.token(), .time_unit_ns = limits.time_unit_ns},
+                      [&](const PopulateProgress& now) {
+                        made.entries = now.entries;
+                        made.bytes = now.bytes;
+                      });
   }
   if (totals.interrupted) {
     session.notice("filereel: interrupted; nothing was created");
@@ -129,7 +147,7 @@ void populate(const std::string& set_name, const std::string& folder, double sca
   };
   lost(totals.set_ids_dropped, "without the set-user-ID or set-group-ID bit");
   lost(totals.modes_lost, "with a mode that the file system rejected");
-  lost(totals.times_lost, "with times that the file system rejected");
+  lost(totals.times_lost, "with times that the file system rejected or changed");
 }
 
 }  // namespace

@@ -29,6 +29,7 @@ namespace filereel {
 namespace {
 
 constexpr std::size_t kBufferBytes = 256 * 1024;  // fits in the CPU cache
+constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr std::uint32_t kSetIds = S_ISUID | S_ISGID;
 
 std::string_view next_step(int error) {
@@ -241,15 +242,33 @@ class TreePopulator {
     }
     if (entry.mtime_ns == Entry::kNoTime) return;
     const std::array times = times_of(entry);
-    if (futimens(fd, times.data()) != 0) count_lost_time(entry, errno);
+    struct stat info{};
+    if (futimens(fd, times.data()) != 0) {
+      count_lost_time(entry, errno);
+    } else if (fstat(fd, &info) != 0 || !has_time(info, entry)) {
+      ++totals_.times_lost;
+    }
   }
 
   void set_link_time(int parent, const std::string& name, const Entry& entry) {
     if (entry.mtime_ns == Entry::kNoTime) return;
     const std::array times = times_of(entry);
+    struct stat info{};
     if (utimensat(parent, name.c_str(), times.data(), AT_SYMLINK_NOFOLLOW) != 0) {
       count_lost_time(entry, errno);
+    } else if (fstatat(parent, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0 ||
+               !has_time(info, entry)) {
+      ++totals_.times_lost;
     }
+  }
+
+  // File systems store the nearest time within their range, or another one, and report success.
+  bool has_time(const struct stat& info, const Entry& entry) const {
+    const timespec wanted = times_of(entry)[1];
+    const std::int64_t seconds = wanted.tv_sec - info.st_mtim.tv_sec;
+    if (seconds < 0 || seconds > options_.time_unit_ns / kSecond) return false;
+    const std::int64_t off = seconds * kSecond + wanted.tv_nsec - info.st_mtim.tv_nsec;
+    return off >= 0 && off < options_.time_unit_ns;
   }
 
   void count_lost_time(const Entry& entry, int error) {
@@ -261,7 +280,6 @@ class TreePopulator {
 
   // The access time is not set.
   static std::array<timespec, 2> times_of(const Entry& entry) {
-    constexpr std::int64_t kSecond = 1'000'000'000;
     std::int64_t seconds = entry.mtime_ns / kSecond;
     std::int64_t rest = entry.mtime_ns % kSecond;
     if (rest < 0) {  // before 1970: fractions of a second still count forward

@@ -14,6 +14,8 @@ namespace filereel {
 struct PopulateOptions {
   bool keep_set_id = false;  // keep set-user-ID and set-group-ID bits; a set is untrusted input
   std::stop_token stop;      // checked before every entry and every write
+  // Times of the file system are multiples of this. By default that of FAT, the coarsest one.
+  std::uint32_t time_unit_ns = 2'000'000'000;
 };
 
 struct PopulateProgress {
@@ -28,8 +30,8 @@ struct PopulateTotals {
   std::uint64_t bytes_written = 0;
   std::uint64_t set_ids_dropped = 0;  // entries that lost a set-ID bit
   std::uint64_t modes_lost = 0;       // entries with a mode that the file system rejected
-  std::uint64_t times_lost = 0;       // entries with a time that the file system rejected
-  bool interrupted = false;           // the stop token ended it early; no tree exists
+  std::uint64_t times_lost = 0;  // entries with a time that the file system rejected or changed
+  bool interrupted = false;      // the stop token ended it early; no tree exists
 };
 
 // Creates the entries of `set` below `dir`. `dir` is created if missing (but not its parent) and

@@ -53,6 +53,9 @@ bool is_unsupported(OperationKind kind, int error) {
       return true;
     case EXDEV:
       return kind == copy_range || kind == link || kind == rename;
+    case E2BIG:  // values of attributes
+    case ERANGE:
+      return kind == set_xattr;
     case ENODEV:
       return kind == map;
     case ENOMEM:

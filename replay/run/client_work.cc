@@ -14,8 +14,9 @@ namespace {
 
 // Returns false if the stop was requested.
 bool create_files(const FileSet& files, Volume& volume, const std::stop_token& stop) {
-  if (populate_below(volume.root(), files, volume.describe().target,
-                     {.keep_set_id = false, .stop = stop}, {})
+  if (populate_below(
+          volume.root(), files, volume.describe().target,
+          {.keep_set_id = false, .stop = stop, .time_unit_ns = volume.limits().time_unit_ns}, {})
           .interrupted) {
     return false;
   }

@@ -15,6 +15,7 @@
 #include "replay/run/fitting.h"
 #include "replay/run/job_kinds.h"
 #include "replay/run/room.h"
+#include "replay/volumes/mount.h"
 #include "replay/volumes/shared_extents.h"
 
 namespace filereel {
@@ -276,7 +277,7 @@ class FcTestJob final : public Job {
   VolumeCount volume_count() const override { return {1, 2}; }
 
   JobNeeds needs(std::span<const FileSystemKind> kinds, std::size_t /*volumes*/) const override {
-    for (const FileSystemKind kind : kinds) fit_file_set(set_, {file_system_info(kind).limits});
+    for (const FileSystemLimits& limits : limits_of_new(kinds)) fit_file_set(set_, {limits});
     JobNeeds needs;
     const std::vector<FcStep> steps = steps_of(sweep_.at(0));
     for (const Role role : {Role::near, Role::far}) {

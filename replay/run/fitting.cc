@@ -18,7 +18,7 @@
 #include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
-#include "filesets/system/units.h"
+#include "replay/run/limit_checks.h"
 #include "traces/operation_makers.h"
 
 namespace filereel {
@@ -28,20 +28,6 @@ constexpr std::size_t kExamples = 1000;
 constexpr std::size_t kNamed = 5;  // in a warning
 // Leaves room for the directories of a workload and the terminating null.
 constexpr std::size_t kLongestPath = PATH_MAX - 32;
-
-// The strictest rules of all volumes: the set is the same on near and far.
-FileSystemLimits strictest(const std::vector<FileSystemLimits>& all) {
-  FileSystemLimits limits;
-  for (const FileSystemLimits& one : all) {
-    limits.largest_file = std::min(limits.largest_file, one.largest_file);
-    limits.cluster = std::max(limits.cluster, one.cluster);
-    limits.windows_names |= one.windows_names;
-    limits.ascii_names |= one.ascii_names;
-    limits.links &= one.links;
-    limits.holes &= one.holes;
-  }
-  return limits;
-}
 
 // Counts names of a directory that differ only in case from earlier ones.
 class CaseCounter {
@@ -116,8 +102,63 @@ ChangedNames escaped_names(const EntryList& entries, const FileSystemLimits& lim
   return changed;
 }
 
-// The entries with these names. Their order, and so their numbers, remain.
-EntryList renamed(const EntryList& entries, const ChangedNames& changed) {
+// The texts of symbolic links in a list with changed names: each name in it as on the volumes.
+class FittedTexts {
+ public:
+  FittedTexts(const EntryList& entries, const ChangedNames& changed, const FileSystemLimits& limits)
+      : entries_(entries), finder_(entries), changed_(changed), limits_(limits) {}
+
+  std::string text(std::uint32_t link) const {
+    // The directory that the text leads to so far: a number or kNoDirectory, or nothing where that
+    // is outside, missing, or behind another link.
+    std::optional<std::uint32_t> at = entries_.directory(link);
+    if (entries_.target(link).starts_with('/')) at.reset();
+    return map_components(entries_.target(link), [&](std::string_view name) {
+      if (name == "..") {
+        if (at && *at == EntryList::kNoDirectory) at.reset();
+        if (at) at = entries_.directory(*at);
+        return std::string(name);
+      }
+      const std::uint32_t number = at ? finder_.find(*at, name) : NumberIndex::kNone;
+      at.reset();
+      if (number == NumberIndex::kNone) return escape_name(name, limits_.ascii_names);
+      if (entries_.kind(number) == EntryKind::directory) at = number;
+      const auto found = changed_.find(number);
+      return found == changed_.end() ? std::string(name) : found->second;
+    });
+  }
+
+ private:
+  const EntryList& entries_;
+  EntryFinder finder_;
+  const ChangedNames& changed_;
+  const FileSystemLimits& limits_;
+};
+
+bool has_symlinks(const EntryList& entries) {
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (entries.kind(i) == EntryKind::symlink) return true;
+  }
+  return false;
+}
+
+// By entry: the texts of symbolic links that differ on the volumes.
+ChangedNames escaped_texts(const EntryList& entries, const ChangedNames& names,
+                           const FileSystemLimits& limits) {
+  ChangedNames changed;
+  if (!has_symlinks(entries)) return changed;
+  const FittedTexts texts(entries, names, limits);
+  for (std::uint32_t i = 0; i < entries.size(); ++i) {
+    if (entries.kind(i) != EntryKind::symlink) continue;
+    std::string text = texts.text(i);
+    if (text != entries.target(i)) changed.emplace(i, std::move(text));
+  }
+  return changed;
+}
+
+// The entries with these names and texts. Their order, and so their numbers, remain.
+EntryList renamed(const EntryList& entries, const ChangedNames& changed,
+                  const ChangedNames& texts) {
   EntryList copy;
   copy.reserve(entries.size());
   std::optional<EntryFinder> finder;  // most sets have no hard links
@@ -127,6 +168,7 @@ EntryList renamed(const EntryList& entries, const ChangedNames& changed) {
       if (!finder) finder.emplace(entries);
       entry.target = copy.path(finder->find(entry.target));
     }
+    if (const auto text = texts.find(i); text != texts.end()) entry.target = text->second;
     const auto found = changed.find(i);
     const std::string_view name = found == changed.end() ? entries.name(i) : found->second;
     copy.add_below(entries.directory(i), name, entry);
@@ -136,9 +178,11 @@ EntryList renamed(const EntryList& entries, const ChangedNames& changed) {
 
 void escape_names(EntryList& entries, const FileSystemLimits& limits, Fitting& fitting) {
   const ChangedNames changed = escaped_names(entries, limits);
+  const ChangedNames texts = escaped_texts(entries, changed, limits);
   fitting.names_changed = changed.size();
-  if (changed.empty()) return;
-  EntryList copy = renamed(entries, changed);
+  fitting.texts_changed = texts.size();
+  if (changed.empty() && texts.empty()) return;
+  EntryList copy = renamed(entries, changed, texts);
   for (std::uint32_t i = 0; i < entries.size(); ++i) {
     if (changed.contains(i)) fitting.escaped.push_back({entries.path(i), copy.path(i)});
   }
@@ -163,19 +207,21 @@ void fit_paths(FileSet& set, NameFitter& names) {
   for (Entry entry : set.entries) {
     entry.path = fit_path(names, entry.path);
     if (entry.kind == EntryKind::hard_link) entry.target = fit_path(names, entry.target);
+    if (entry.kind == EntryKind::symlink) entry.target = names.fit_text(entry.target);
     fitted.push_back(entry);
   }
   set.entries = std::move(fitted);
 }
 
-bool uses_reserved_names(const PathTable& paths, const FileSet& initial) {
+bool uses_names_of_root(const PathTable& paths, const FileSet& initial,
+                        const FileSystemLimits& limits) {
   PathId id = paths.node(PathTable::root(Role::near)).first_child;
   for (; id != PathTable::kNone; id = paths.node(id).next_sibling) {
-    if (NameFitter::is_reserved(paths.node(id).name)) return true;
+    if (exists_in_root(paths.node(id).name, limits)) return true;
   }
   for (std::size_t i = 0; i < initial.entries.size(); ++i) {
     if (initial.entries.directory(i) != EntryList::kNoDirectory) continue;
-    if (NameFitter::is_reserved(initial.entries.name(i))) return true;
+    if (exists_in_root(initial.entries.name(i), limits)) return true;
   }
   return false;
 }
@@ -196,26 +242,31 @@ std::uint64_t files_with_holes(const EntryList& entries) {
 
 bool needs_fitting(const PathTable& paths, const TraceTrees& trees,
                    const FileSystemLimits& limits) {
-  return limits.windows_names || uses_reserved_names(paths, trees.initial);
+  return limits.windows_names || uses_names_of_root(paths, trees.initial, limits);
 }
 
 }  // namespace
 
-bool NameFitter::is_reserved(std::string_view name) {
-  return name == kLostAndFound;
+std::string NameFitter::escaped(std::string_view name) {
+  if (!limits_.windows_names) return std::string(name);
+  std::string fitted = escape_name(name, limits_.ascii_names);
+  std::vector<std::string>& same = taken_[fold_case(fitted)];
+  const auto found = std::ranges::find(same, fitted);
+  const auto earlier = found - same.begin();
+  if (found == same.end()) same.push_back(fitted);
+  if (earlier > 0) fitted += fmt::format("%~{}", earlier);
+  return fitted;
+}
+
+std::string NameFitter::fit_text(std::string_view text) {
+  return map_components(text, [&](std::string_view name) {
+    return name == ".." ? std::string(name) : escaped(name);
+  });
 }
 
 std::string NameFitter::fit(std::string_view name, bool in_root) {
-  std::string fitted(name);
-  if (limits_.windows_names) {
-    fitted = escape_name(name, limits_.ascii_names);
-    std::vector<std::string>& same = taken_[fold_case(fitted)];
-    const auto found = std::ranges::find(same, fitted);
-    const auto earlier = found - same.begin();
-    if (found == same.end()) same.push_back(fitted);
-    if (earlier > 0) fitted += fmt::format("%~{}", earlier);
-  }
-  if (in_root && is_reserved(fitted)) {
+  std::string fitted = escaped(name);
+  if (in_root && exists_in_root(fitted, limits_)) {
     fitted = fmt::format("%{:02X}{}", static_cast<unsigned char>(fitted[0]), fitted.substr(1));
   }
   check_name_length(fitted, printable(name), limits_, "choose another file system");
@@ -224,13 +275,13 @@ std::string NameFitter::fit(std::string_view name, bool in_root) {
 
 FittedSet fit_file_set(const FileSet& set, const std::vector<FileSystemLimits>& all) {
   const FileSystemLimits limits = strictest(all);
-  check_file_sizes(set, all, "remove it, use --scale, or choose another file system");
   FittedSet fitted;
   fitted.set = set;
   EntryList& entries = fitted.set.entries;
   if (!limits.links) remove_links(entries, fitted);
   if (!limits.holes) fitted.holes_filled = files_with_holes(entries);
   if (limits.windows_names) escape_names(entries, limits, fitted);
+  check_entries(entries, limits, "remove it, use --scale, or choose another file system");
   PathLengths lengths(entries);
   for (std::uint32_t i = 0; i < entries.size(); ++i) lengths.check(i);
   return fitted;
@@ -257,27 +308,19 @@ FittedTrace fit_trace(const PathTable& paths, const TextTable& texts, const Trac
       fitted.tables->paths.append(node.parent, name);
     }
     fitted.names_changed = seen.size();
-    for (TextId id = 1; id < texts.size(); ++id) fitted.tables->texts.append(texts.text(id));
     fit_paths(fitted.initial, names);
     fit_paths(fitted.final, names);
+    for (TextId id = 1; id < texts.size(); ++id) {
+      const std::string text = names.fit_text(texts.text(id));
+      if (limits.links && text != texts.text(id)) ++fitted.texts_changed;
+      fitted.tables->texts.append(text);
+    }
   }
-  check_file_sizes(fitted.initial, all, "choose another file system");
   if (!limits.links) remove_links(fitted.initial.entries, fitted);
+  check_entries(fitted.initial.entries, limits, "choose another file system");
+  fitted.times_outside = times_outside(fitted.initial.entries, limits);
   if (!limits.holes) fitted.holes_filled = files_with_holes(fitted.initial.entries);
   return fitted;
-}
-
-void check_file_sizes(const FileSet& set, const std::vector<FileSystemLimits>& limits,
-                      std::string_view advice) {
-  const std::uint64_t most = strictest(limits).largest_file;
-  for (std::size_t i = 0; i < set.entries.size(); ++i) {
-    const std::uint64_t size = set.entries.file_size(i);
-    if (size <= most) continue;
-    throw Error(ErrorKind::failed,
-                fmt::format("{} has {}, more than the file system's limit of {} ({}): {}",
-                            printable(set.entries.path(i)), format_size(size), format_size(most),
-                            counted(most, "byte"), advice));
-  }
 }
 
 void add_fitting(const Fitting& fitting, const std::string& file_system, const std::string& subject,
@@ -302,17 +345,30 @@ void add_fitting(const Fitting& fitting, const std::string& file_system, const s
       result.escaped_names.push_back({file_system, subject, fitting.escaped});
     }
   }
-  const auto downgrade = [&](std::uint64_t count, std::string_view feature, std::string_view noun,
-                             std::string_view done) {
+  if (fitting.texts_changed > 0) {
+    result.warn({"names-escaped",
+                 fmt::format("{} of symbolic links of '{}' {} escaped on {}, as names are",
+                             counted(fitting.texts_changed, "text"), subject,
+                             agreeing(fitting.texts_changed, "is", "are"), file_system),
+                 "the links lead to the escaped names"});
+  }
+  const auto downgrade = [&](std::uint64_t count, std::string_view feature,
+                             const std::string& counted_ones, std::string_view done) {
     if (count == 0) return;
     result.warn({"downgraded",
                  fmt::format("{} does not support {}: {} {} '{}'", file_system, feature,
-                             counted(count, noun), done, subject),
+                             counted_ones, done, subject),
                  "compare with other file systems only if these do not matter"});
   };
-  downgrade(fitting.symlinks_left_out, "symbolic links", "link", "left out of");
-  downgrade(fitting.hard_links_left_out, "hard links", "link", "left out of");
-  downgrade(fitting.holes_filled, "holes", "file", "written in full in");
+  const auto links = [](std::uint64_t count) { return counted(count, "link"); };
+  downgrade(fitting.symlinks_left_out, "symbolic links", links(fitting.symlinks_left_out),
+            "left out of");
+  downgrade(fitting.hard_links_left_out, "hard links", links(fitting.hard_links_left_out),
+            "left out of");
+  downgrade(fitting.times_outside, "their times",
+            counted(fitting.times_outside, "entry", "entries"), "with the nearest time in");
+  downgrade(fitting.holes_filled, "holes", counted(fitting.holes_filled, "file"),
+            "written in full in");
 }
 
 void warn_of_attributes(const FileSet& set, Result& result) {

@@ -14,10 +14,12 @@
 #include "replay/engine/divergence_classifier.h"
 #include "replay/run/fitting.h"
 #include "replay/run/job_kinds.h"
+#include "replay/run/limit_checks.h"
 #include "replay/run/reels.h"
 #include "replay/run/room.h"
 #include "replay/run/sampling.h"
 #include "replay/run/trace_shape.h"
+#include "replay/volumes/mount.h"
 #include "traces/check/check_text.h"
 #include "traces/edit/copies.h"
 #include "traces/mysql/mysql_mix.h"
@@ -125,19 +127,31 @@ class TraceReplay final : public StepReplay {
   DivergenceClassifier judge_;
 };
 
+// Fits `trace`, which is `original` or consists of copies of it. Throws Error(failed) if the
+// volumes cannot hold what its operations make.
+FittedTrace fit_within(const RecordedTrace& original, const TraceDemands& demands,
+                       const RecordedTrace& trace, const std::vector<FileSystemLimits>& limits) {
+  constexpr std::string_view kAdvice = "choose another file system";
+  FittedTrace fitted = fit_trace(trace.tables(), trace.trees(), limits);
+  const TextTable& texts = fitted.tables ? fitted.tables->texts : trace.tables().texts;
+  check_demands(demands, original.tables().paths, texts, strictest(limits), kAdvice);
+  return fitted;
+}
+
 std::uint32_t copies_of(const JobOptions& options) {
   return options.clients.value_or(1);
 }
 
 class FittedReplay final : public FittedJob {
  public:
-  FittedReplay(RecordedTrace& original, std::optional<std::uint64_t> transactions,
-               const JobOptions& options, const FittingPlace& place)
+  FittedReplay(RecordedTrace& original, const TraceDemands& demands,
+               std::optional<std::uint64_t> transactions, const JobOptions& options,
+               const FittingPlace& place)
       : options_(options),
         copies_(copies_of(options) > 1 ? std::make_unique<TraceCopies>(original, copies_of(options))
                                        : nullptr),
         trace_(copies_ ? *copies_ : original),
-        fitted_(fit_trace(trace_.tables(), trace_.trees(), place.volumes.limits())) {
+        fitted_(fit_within(original, demands, trace_, place.volumes.limits())) {
     fitted_.initial.seed = place.client.seed_of(fitted_.initial.seed);
     if (transactions) transactions_ = *transactions * copies_of(options);
     const EntryList& files = fitted_.initial.entries;
@@ -230,6 +244,18 @@ class Traces {
     return workload_->recipe(point, scale_).mysql->transactions;
   }
 
+  // Read once, as reading takes time. Of a simulated trace nothing is known before.
+  const TraceDemands& demands() {
+    if (!demands_) {
+      demands_.emplace();
+      if (recorded_) {
+        recorded_->rewind();
+        demands_ = demands_of(*recorded_, recorded_->tables().texts);
+      }
+    }
+    return *demands_;
+  }
+
   // Simulation takes time, so simulated traces are cached.
   RecordedTrace& at(std::uint64_t point) {
     constexpr std::size_t kMostKept = 16;
@@ -249,6 +275,7 @@ class Traces {
   double scale_ = 1;
   std::unique_ptr<RecordedTrace> recorded_;
   std::map<std::uint64_t, std::unique_ptr<MysqlMix>> simulated_;
+  std::optional<TraceDemands> demands_;
 };
 
 class TraceJob final : public Job {
@@ -315,14 +342,15 @@ class TraceJob final : public Job {
     JobNeeds needs;
     VolumeNeeds& near = needs.volumes[static_cast<std::size_t>(Role::near)];
     near.what = name_;
+    const std::vector<FileSystemLimits> limits = limits_of_new(kinds);
     for (std::uint64_t point = 0; point < points(); ++point) {
       const RecordedTrace& trace = trace_at(point);
       const TraceInfo& info = trace.info();
       const JobOptions options = this->options(point);
       std::uint64_t per_file = 0;
-      for (const FileSystemKind kind : kinds) {
-        const FileSystemLimits& limits = file_system_info(kind).limits;
-        per_file = std::max({per_file, limits.bytes_per_inode, limits.cluster});
+      for (const FileSystemLimits& one : limits) {
+        fit_within(trace, traces_->demands(), trace, {one});
+        per_file = std::max({per_file, one.bytes_per_inode, one.cluster});
       }
       const std::uint64_t trees =
           std::max(image_size({&trace.trees().initial, 1}, kinds, copies_of(options)),
@@ -349,8 +377,10 @@ class TraceJob final : public Job {
     check_engine(trace.info(), options, place.result);
     warn_of_trace(trace.info(), name_, place.result);
     auto fitted = std::make_unique<FittedReplay>(
-        trace, traces_->transactions(point / sweep_.points()), options, place);
+        trace, traces_->demands(), traces_->transactions(point / sweep_.points()), options, place);
     if (place.volumes.near) {
+      warn_of_demands(traces_->demands(), strictest(place.volumes.limits()),
+                      place.volumes.near->describe().file_system, place.result);
       add_fitting(fitted->fitting(), place.volumes.near->describe().file_system, name_,
                   place.result);
     }

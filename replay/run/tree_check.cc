@@ -12,12 +12,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "filesets/ownership/tree_walk.h"
 #include "filesets/system/counted.h"
 #include "filesets/system/descriptor.h"
 #include "filesets/system/directory_names.h"
 #include "filesets/system/printable.h"
 #include "replay/engine/descriptor_limit.h"
-#include "replay/run/fitting.h"
 
 namespace filereel {
 namespace {
@@ -164,7 +164,7 @@ class Comparer {
 
   bool is_volumes_own(const std::string& name, const Place& place) const {
     const bool is_label = limits_.lists_label && name == kVolumeLabel && !place.tree;
-    return is_label || NameFitter::is_reserved(name);
+    return is_label || name == kLostAndFound;
   }
 
   void look(int parent, const char* name, const std::string& path, const Place& place) {

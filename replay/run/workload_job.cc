@@ -12,9 +12,11 @@
 #include "replay/run/baseline_run.h"
 #include "replay/run/fitting.h"
 #include "replay/run/job_kinds.h"
+#include "replay/run/limit_checks.h"
 #include "replay/run/recipe_needs.h"
 #include "replay/run/room.h"
 #include "replay/volumes/direct_io.h"
+#include "replay/volumes/mount.h"
 #include "traces/workload/synthesis.h"
 
 namespace filereel {
@@ -28,6 +30,7 @@ std::string probe_file() {
   return fmt::format(".filereel-probe-{:08x}{:08x}", random(), random());
 }
 constexpr std::string_view kRoomOfWorkloads = "use --scale or a larger volume";
+constexpr std::string_view kLimitAdvice = "use --scale or another file system";
 
 double expected_seconds(const RecipePhase& phase, std::uint64_t bytes) {
   constexpr double kBytesPerSecond = 200e6, kLeast = 0.05;
@@ -126,7 +129,7 @@ class FittedWorkload final : public FittedJob {
           fit_trace(synthesis_.paths(), TextTable(),
                     {.initial = synthesis_.initial(role), .final = synthesis_.largest(role)},
                     place.volumes.limits()));
-      check_file_sizes(one.final, place.volumes.limits(), "use --scale or another file system");
+      check_entries(one.final.entries, strictest(place.volumes.limits()), kLimitAdvice);
     }
     if (place.volumes.near) {
       add_fitting(fitted_.front(), place.volumes.near->describe().file_system, name, place.result);
@@ -299,6 +302,7 @@ class WorkloadJob final : public Job {
 
 JobNeeds WorkloadJob::needs(std::span<const FileSystemKind> kinds, std::size_t volumes) const {
   constexpr std::uint64_t kMostLooks = 2'000'000;  // file entries inspected
+  const std::vector<FileSystemLimits> limits = limits_of_new(kinds);
   JobNeeds needs;
   for (VolumeNeeds& one : needs.volumes) one.what = fmt::format("the files of {}", workload_.name);
   bool fills = false;
@@ -319,6 +323,9 @@ JobNeeds WorkloadJob::needs(std::span<const FileSystemKind> kinds, std::size_t v
     for (std::size_t i = 0; i < volumes; ++i) {
       const FileSet& largest = synthesis.largest(static_cast<Role>(i));
       add_needs(largest, kinds, 1, needs.volumes[i]);
+      for (const FileSystemLimits& one_kind : limits) {
+        check_entries(largest.entries, one_kind, kLimitAdvice);
+      }
       here += largest.entries.size();
     }
     entries = std::max(entries, here);

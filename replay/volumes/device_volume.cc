@@ -118,10 +118,8 @@ class DeviceVolume final : public Volume {
   std::uint64_t capacity() const override { return backing_.size(); }
 
   FileSystemLimits limits() const override {
-    FileSystemLimits limits = limits_of_formatted(kind_, backing_.size());
-    if (kind_ == FileSystemKind::fat32) {
-      limits.ascii_names = limits.lists_label = !driver_.kernel;  // fusefat
-    }
+    FileSystemLimits limits = limits_of_driver(driver_.name);
+    limits.cluster = limits_of_formatted(kind_, backing_.size()).cluster;
     return limits;
   }
 

@@ -117,7 +117,12 @@ class DirectoryVolume final : public Volume {
 
   std::uint64_t capacity() const override { return free_bytes().value_or(UINT64_MAX); }
 
-  FileSystemLimits limits() const override { return limits_of_mounted(mounted_.type); }
+  FileSystemLimits limits() const override {
+    struct statvfs info{};
+    const bool known = fstatvfs(root(), &info) == 0 && info.f_bsize > 0;
+    return known ? limits_of_mounted(mounted_.type, info.f_bsize)
+                 : limits_of_mounted(mounted_.type);
+  }
 
   std::optional<std::uint64_t> free_bytes() const override {
     struct statvfs info{};

@@ -13,70 +13,40 @@ namespace filereel {
 namespace {
 
 constexpr std::uint64_t kGiB = 1 << 30;
-constexpr std::uint64_t kTiB = kGiB << 10;
 
-constexpr FileSystemLimits kPosix{};
-// 4 KiB clusters up to 16 TiB, so the largest file has 16 TiB - 64 KiB (Microsoft, "NTFS
-// overview"). ntfs-3g supports links. Names follow Windows rules so that Windows can read the
-// volume.
-constexpr FileSystemLimits kNtfs{.largest_file = 16 * kTiB - (64 << 10),
-                                 .entry_bytes = 1024,  // a record of the MFT, with small files
-                                 .inline_bytes = 1023,
-                                 .windows_names = true};
-constexpr FileSystemLimits kFat32{.largest_file = 4 * kGiB - 1,
-                                  .entry_bytes = 32,
-                                  .inline_bytes = 0,
-                                  .directory_clusters = true,
-                                  .windows_names = true,
-                                  .links = false,
-                                  .holes = false};
-constexpr FileSystemLimits kExfat{.cluster = 32 << 10,
-                                  .entry_bytes = 96,
-                                  .inline_bytes = 0,
-                                  .directory_clusters = true,
-                                  .windows_names = true,
-                                  .links = false,
-                                  .holes = false};
-// Inodes of 512 bytes in at most a quarter of the volume (mkfs.xfs(8)).
-constexpr FileSystemLimits kXfs{.bytes_per_inode = 2048, .entry_bytes = 512, .inline_bytes = 0};
-// Items of 330 bytes without the name. Most versions of mkfs.btrfs store them twice.
-constexpr FileSystemLimits kBtrfs{.entry_bytes = 330, .inline_bytes = 2048};
-
-constexpr std::array<FileSystemInfo, 6> kFileSystems = {{
-    {FileSystemKind::ext4,
-     "ext4",
-     "ext4",
-     "mkfs.ext4",
-     "fuse2fs",
-     16 * kMiB,
-     {.largest_file = 16 * kTiB - 4096,
-      .bytes_per_inode = 16 << 10,  // mke2fs.conf(5)
-      .inline_bytes = 0,
-      .directory_clusters = true}},
-    {FileSystemKind::ntfs, "ntfs", "ntfs3", "mkfs.ntfs", "ntfs-3g", 16 * kMiB, kNtfs, true},
-    {FileSystemKind::fat32, "fat32", "vfat", "mkfs.vfat", "fusefat", 40 * kMiB, kFat32},
-    {FileSystemKind::exfat, "exfat", "exfat", "mkfs.exfat", "mount.exfat-fuse", 16 * kMiB, kExfat,
-     true},
-    {FileSystemKind::xfs, "xfs", "xfs", "mkfs.xfs", "", 320 * kMiB, kXfs},
-    {FileSystemKind::btrfs, "btrfs", "btrfs", "mkfs.btrfs", "", 256 * kMiB, kBtrfs},
-}};
+std::span<const FileSystemInfo, 6> table() {
+  static const std::array<FileSystemInfo, 6> kFileSystems = {{
+      {FileSystemKind::ext4, "ext4", "ext4", "mkfs.ext4", "fuse2fs", 16 * kMiB,
+       limits_of_driver("ext4")},
+      {FileSystemKind::ntfs, "ntfs", "ntfs3", "mkfs.ntfs", "ntfs-3g", 16 * kMiB,
+       limits_of_driver("ntfs3"), true},
+      {FileSystemKind::fat32, "fat32", "vfat", "mkfs.vfat", "fusefat", 40 * kMiB,
+       limits_of_driver("vfat")},
+      {FileSystemKind::exfat, "exfat", "exfat", "mkfs.exfat", "mount.exfat-fuse", 16 * kMiB,
+       limits_of_driver("exfat"), true},
+      {FileSystemKind::xfs, "xfs", "xfs", "mkfs.xfs", "", 320 * kMiB, limits_of_driver("xfs")},
+      {FileSystemKind::btrfs, "btrfs", "btrfs", "mkfs.btrfs", "", 256 * kMiB,
+       limits_of_driver("btrfs")},
+  }};
+  return kFileSystems;
+}
 
 }  // namespace
 
 std::span<const FileSystemInfo> file_systems() {
-  return kFileSystems;
+  return table();
 }
 
 const FileSystemInfo& file_system_info(FileSystemKind kind) {
-  return kFileSystems[static_cast<std::size_t>(kind)];
+  return table()[static_cast<std::size_t>(kind)];
 }
 
 FileSystemKind parse_file_system(std::string_view name) {
-  for (const FileSystemInfo& info : kFileSystems) {
+  for (const FileSystemInfo& info : table()) {
     if (info.name == name) return info.kind;
   }
   throw Error(ErrorKind::usage, fmt::format("unknown file system '{}'{}", printable(name),
-                                            use_one_of(name, names_of_all(kFileSystems))));
+                                            use_one_of(name, names_of_all(table()))));
 }
 
 std::vector<FileSystemKind> parse_file_systems(std::span<const std::string> names) {
@@ -101,19 +71,6 @@ std::optional<std::uint64_t> most_entries(FileSystemKind kind, std::uint64_t siz
   constexpr std::uint64_t kSmallExt4 = 512 * kMiB;  // mke2fs.conf(5)
   if (kind == FileSystemKind::ext4 && size < kSmallExt4) bytes_per_inode = 4096;
   return size / bytes_per_inode + (size / kGroup + 1) * kRounding;
-}
-
-FileSystemLimits limits_of_mounted(std::string_view type) {
-  if (type == "vfat" || type == "msdos") return kFat32;
-  if (type == "fuse.fusefat") {
-    FileSystemLimits limits = kFat32;
-    limits.ascii_names = true;
-    return limits;
-  }
-  if (type == "exfat") return kExfat;
-  // fuseblk is ntfs-3g or exfat-fuse; both use Windows names.
-  if (type == "ntfs3" || type == "ntfs" || type == "fuseblk") return kNtfs;
-  return kPosix;
 }
 
 std::vector<std::string> make_command(FileSystemKind kind, const std::string& device,

@@ -1,4 +1,4 @@
-// The file systems that filereel can format: names, programs, drivers and limits.
+// The file systems that filereel can format: names, programs and drivers.
 #pragma once
 
 #include <cstdint>
@@ -8,27 +8,11 @@
 #include <string_view>
 #include <vector>
 
+#include "replay/volumes/file_system_limits.h"
+
 namespace filereel {
 
 enum class FileSystemKind : std::uint8_t { ext4, ntfs, fat32, exfat, xfs, btrfs };
-
-// Limits of a file system. Sizes in bytes.
-struct FileSystemLimits {
-  std::uint64_t largest_file = INT64_MAX;
-  std::uint64_t cluster = 4096;       // allocation unit of files
-  std::uint64_t bytes_per_inode = 0;  // inode count fixed by mkfs; 0: not fixed
-  // The least space that entries can take, for refusals before anything is created. Of ext4, xfs
-  // and btrfs measured with 20,000 files on fresh volumes and rounded down; of the others the size
-  // of a record in their format.
-  std::uint64_t entry_bytes = 0;      // for inode and name, outside of clusters
-  std::uint64_t inline_bytes = 4095;  // files up to this size may take no cluster of their own
-  bool directory_clusters = false;    // each directory takes a cluster
-  bool windows_names = false;         // escapes names invalid on Windows; case-insensitive
-  bool ascii_names = false;           // the driver supports no others
-  bool links = true;                  // symbolic and hard links
-  bool holes = true;
-  bool lists_label = false;  // the driver lists kVolumeLabel as a file in the root
-};
 
 struct FileSystemInfo {
   FileSystemKind kind;
@@ -36,9 +20,9 @@ struct FileSystemInfo {
   std::string_view kernel_type;  // for mount(2) and in /proc/filesystems
   // filesets/system/packages.h has their packages.
   std::string_view make_program;
-  std::string_view fuse_program;  // empty: none
-  std::uint64_t min_volume_size;  // smallest volume accepted by mkfs
-  FileSystemLimits limits;
+  std::string_view fuse_program;   // empty: none
+  std::uint64_t min_volume_size;   // smallest volume accepted by mkfs
+  FileSystemLimits limits;         // with the kernel's driver
   bool fuse_needs_device = false;  // its FUSE program does not accept unnamed image files
 };
 
@@ -55,10 +39,6 @@ FileSystemLimits limits_of_formatted(FileSystemKind kind, std::uint64_t size);
 // The most files and directories that a freshly formatted volume of `size` bytes can hold; nothing
 // if mkfs does not limit their number.
 std::optional<std::uint64_t> most_entries(FileSystemKind kind, std::uint64_t size);
-
-// The limits for a type in /proc/mounts ("vfat", "fuse.fusefat", "fuseblk"); those of a POSIX file
-// system for an unknown type.
-FileSystemLimits limits_of_mounted(std::string_view type);
 
 // The driver of a file system.
 struct Driver {

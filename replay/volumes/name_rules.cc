@@ -9,6 +9,7 @@
 #include <locale.h>
 #include <wctype.h>
 
+#include "filesets/ownership/tree_walk.h"
 #include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/utf8.h"
@@ -33,15 +34,30 @@ bool is_escape(std::string_view text) {  // starts with % and two digits, or %~
           (text.size() >= 3 && hex_digit(text[1]) >= 0 && hex_digit(text[2]) >= 0));
 }
 
-// Microsoft, "Naming Files, Paths, and Namespaces".
-bool is_device_name(std::string_view stem) {
-  std::string upper(stem);
-  std::ranges::transform(upper, upper.begin(), [](char c) {
-    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-  });
-  if (upper == "CON" || upper == "PRN" || upper == "AUX" || upper == "NUL") return true;
-  return upper.size() == 4 && (upper.starts_with("COM") || upper.starts_with("LPT")) &&
-         upper[3] >= '0' && upper[3] <= '9';
+// The devices that a name means on Windows with any extension (Microsoft, "Naming Files, Paths, and
+// Namespaces"): these, and COM and LPT with a digit, which may be a superscript.
+constexpr std::array<std::string_view, 6> kDevices = {"CON", "PRN",    "AUX",
+                                                      "NUL", "CONIN$", "CONOUT$"};
+constexpr std::array<std::string_view, 3> kSuperscripts = {"\u00b9", "\u00b2", "\u00b3"};
+
+bool is_port_number(std::string_view text) {
+  if (text.size() == 1) return text[0] >= '0' && text[0] <= '9';
+  return std::ranges::find(kSuperscripts, text) != kSuperscripts.end();
+}
+
+char upper_case(char c) {
+  return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+}
+
+// Bytes of the name of a device at the start of `name`; 0 if it means none. Windows ignores spaces
+// before the extension.
+std::size_t device_length(std::string_view name) {
+  std::string stem(name.substr(0, name.find('.')));
+  stem.erase(stem.find_last_not_of(' ') + 1);
+  std::ranges::transform(stem, stem.begin(), upper_case);
+  const bool port = (stem.starts_with("COM") || stem.starts_with("LPT")) &&
+                    is_port_number(std::string_view(stem).substr(3));
+  return port || std::ranges::find(kDevices, stem) != kDevices.end() ? stem.size() : 0;
 }
 
 std::size_t utf16_units(std::string_view name) {
@@ -52,6 +68,19 @@ std::size_t utf16_units(std::string_view name) {
     at += character ? character->length : 1;
   }
   return units;
+}
+
+// Whether FAT may need no long name for it: eight characters and an extension of three.
+bool is_short_name(std::string_view name) {
+  const std::size_t dot = std::min(name.find('.'), name.size());
+  const std::string_view extension = name.substr(std::min(dot + 1, name.size()));
+  return dot >= 1 && dot <= 8 && extension.size() <= 3 &&
+         std::ranges::all_of(name,
+                             [](char c) {
+                               return c > ' ' && c != '+' && c != ',' && c != ';' && c != '=' &&
+                                      c != '[' && c != ']';
+                             }) &&
+         extension.find('.') == std::string_view::npos;
 }
 
 // Folds case like Windows, by the simple upper-case mapping of Unicode.
@@ -70,7 +99,7 @@ class CaseFolder {
       at += character->length;
       const auto code = static_cast<wint_t>(character->code);
       if (code > 0 && code < 0x80) {  // most names have no others
-        folded += static_cast<char>(code >= 'a' && code <= 'z' ? code - 'a' + 'A' : code);
+        folded += upper_case(static_cast<char>(code));
         continue;
       }
       folded += '\0';
@@ -86,8 +115,7 @@ class CaseFolder {
 }  // namespace
 
 std::string escape_name(std::string_view name, bool ascii_only) {
-  const std::string_view stem = name.substr(0, name.find('.'));
-  const std::size_t device_end = is_device_name(stem) ? stem.size() : 0;
+  const std::size_t device_end = device_length(name);
   std::string out;
   for (std::size_t at = 0; at < name.size();) {
     const std::optional<Character> character = first_character(name.substr(at));
@@ -97,7 +125,8 @@ std::string escape_name(std::string_view name, bool ascii_only) {
     const bool refused = !character || byte < 0x20 || byte == 0x7f ||
                          kRefused.find(name[at]) != std::string_view::npos ||
                          (last && (byte == '.' || byte == ' ')) || is_escape(name.substr(at)) ||
-                         (ascii_only && byte > 0x7e) || (device_end > 0 && at == device_end - 1);
+                         (ascii_only && byte > 0x7e) ||
+                         (device_end > 0 && at + length == device_end);
     if (refused) {
       for (std::size_t i = 0; i < length; ++i) {
         out += fmt::format("%{:02X}", static_cast<unsigned char>(name[at + i]));
@@ -108,6 +137,14 @@ std::string escape_name(std::string_view name, bool ascii_only) {
     at += length;
   }
   return out;
+}
+
+bool exists_in_root(std::string_view name, const FileSystemLimits& limits) {
+  if (name == kLostAndFound) return true;
+  if (!limits.lists_label && limits.root_names.empty()) return false;
+  const std::string folded = fold_case(name);
+  return (limits.lists_label && folded == kVolumeLabel) ||
+         std::ranges::find(limits.root_names, folded) != limits.root_names.end();
 }
 
 std::string fold_case(std::string_view name) {
@@ -124,6 +161,18 @@ void check_name_length(std::string_view name, std::string_view original,
                           original, counted(length, "character"), kLongestName, advice));
 }
 
+std::string map_components(std::string_view text,
+                           const std::function<std::string(std::string_view)>& map) {
+  std::string mapped;
+  while (true) {
+    const std::string_view component = text.substr(0, text.find('/'));
+    mapped += component.empty() || component == "." ? std::string(component) : map(component);
+    if (component.size() == text.size()) return mapped;
+    mapped += '/';
+    text.remove_prefix(component.size() + 1);
+  }
+}
+
 std::string unescape_name(std::string_view name) {
   std::string out;
   for (std::size_t at = 0; at < name.size(); ++at) {
@@ -137,6 +186,12 @@ std::string unescape_name(std::string_view name) {
     }
   }
   return out;
+}
+
+std::uint32_t slots_needed(std::string_view name, const DirectorySlots& slots) {
+  if (slots.short_names && is_short_name(name)) return 1;
+  const auto units = static_cast<std::uint32_t>(utf16_units(name));
+  return slots.fixed + (units + slots.units - 1) / slots.units;
 }
 
 std::uint64_t entries_needed(const FileSet& set, std::uint64_t copies) {

@@ -105,6 +105,10 @@ TEST_CASE("limits are known by what the kernel calls a mounted file system") {
   CHECK(limits_of_mounted("fuseblk").windows_names);
   CHECK_FALSE(limits_of_mounted("a-new-one").windows_names);
   CHECK(limits_of_mounted("a-new-one").links);
+  CHECK(limits_of_mounted("fuseblk").names_of_file == 65'535);
+  CHECK(limits_of_mounted("ext4", 1024).link_text == 1023);
+  CHECK(limits_of_mounted("ext4", 1024).largest_file == 1024ULL * UINT32_MAX);
+  CHECK(limits_of_mounted("fuse2fs").names_of_file == 65'000);
 }
 
 TEST_CASE("a file system that there is not is refused with those there are") {

@@ -76,6 +76,55 @@ TEST_CASE("a trace cannot use names reserved by the volume") {
   CHECK(fitted.initial.entries[0].path == "%6Cost+found");
 }
 
+TEST_CASE("texts of links are escaped as names are, in the tables and in the trees") {
+  constexpr FileSystemLimits kWithLinks{.windows_names = true};
+  UnfittedTrace sample;
+  sample.add("d/README");
+  sample.add("d/readme");
+  const TextId text = sample.tables.texts.add("../d/readme");
+  const TextId invalid = sample.tables.texts.add("a:b/\xff");
+  const TextId attribute = sample.tables.texts.add("user.mime_type");
+  sample.trees.initial = set_of({directory("d"), link_to(EntryKind::symlink, "d/l", "readme")});
+  const FittedTrace fitted = fit_trace(sample.tables, sample.trees, {kWithLinks});
+  REQUIRE(fitted.tables);
+  CHECK(fitted.tables->texts.text(text) == "../d/readme%~1");
+  CHECK(fitted.tables->texts.text(invalid) == "a%3Ab/%FF");
+  CHECK(fitted.tables->texts.text(attribute) == "user.mime_type");
+  CHECK(fitted.initial.entries[1].target == "readme%~1");
+  CHECK(fitted.texts_changed == 2);
+}
+
+TEST_CASE("files that a volume has in its root keep their names, those of a trace get others") {
+  UnfittedTrace sample;
+  const PathId table = sample.add("$mft");
+  const PathId label = sample.add("filereel");
+  const PathId below = sample.add("d/$mft");
+  const FittedTrace ntfs = fit_trace(sample.tables, sample.trees, {limits_of_driver("ntfs-3g")});
+  CHECK(ntfs.tables->paths.relative(table) == "%24mft");
+  CHECK(ntfs.tables->paths.relative(label) == "filereel");
+  CHECK(ntfs.tables->paths.relative(below) == "d/$mft");
+  const FittedTrace fat = fit_trace(sample.tables, sample.trees, {limits_of_driver("fusefat")});
+  CHECK(fat.tables->paths.relative(table) == "$mft");
+  CHECK(fat.tables->paths.relative(label) == "%66ilereel");
+}
+
+TEST_CASE("times that a file system changes are counted") {
+  UnfittedTrace sample;
+  const auto at = [](const char* path, std::int64_t seconds) {
+    Entry entry = file(path, 1);
+    entry.mtime_ns = seconds * 1'000'000'000;
+    return entry;
+  };
+  sample.trees.initial = set_of({at("a", 0), at("b", 4'354'819'200), at("c", 315'532'800),
+                                 at("d", -2'147'483'649), file("e", 1)});
+  const auto outside = [&](std::string_view driver) {
+    return fit_trace(sample.tables, sample.trees, {limits_of_driver(driver)}).times_outside;
+  };
+  CHECK(outside("vfat") == 3);
+  CHECK(outside("ext4") == 1);
+  CHECK(outside("btrfs") == 0);
+}
+
 TEST_CASE("links and holes that the volume cannot hold are left out and counted") {
   UnfittedTrace sample;
   sample.trees.initial =

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "filesets/system/error.h"
 #include "filesets/system/random.h"
@@ -64,11 +65,17 @@ TEST_CASE("names of devices are escaped in any case and with any extension") {
   CHECK(escaped("prn") == "pr%6E");
   CHECK(escaped("COM1") == "COM%31");
   CHECK(escaped("lpt9.log") == "lpt%39.log");
+  CHECK(escaped("COM\u00b9") == "COM%C2%B9");
+  CHECK(escaped("lpt\u00b3.txt") == "lpt%C2%B3.txt");
+  CHECK(escaped("conin$") == "conin%24");
+  CHECK(escaped("CONOUT$.x") == "CONOUT%24.x");
+  CHECK(escaped("NUL .txt") == "NU%4C .txt");
 }
 
 TEST_CASE("names that only look like devices stay") {
   for (const char* name :
-       {"CONSOLE", "CO", "COM", "COM10", "COMX", "xCON", "LPT", "nul_", "a.con", ".con", "null"}) {
+       {"CONSOLE", "CO", "COM", "COM10", "COMX", "xCON", "LPT", "nul_", "a.con", ".con", "null",
+        "COM\u2074", "COM\u00b9\u00b2", " CON", "CONIN", "LPT\u00b9x"}) {
     CHECK(escaped(name) == name);
   }
 }
@@ -204,6 +211,81 @@ TEST_CASE("different names of one directory stay different, in every case") {
       CHECK(folded.insert(out).second);
     }
   }
+}
+
+std::string target(const FittedSet& fitted, std::string_view path) {
+  for (const Entry& entry : fitted.set.entries) {
+    if (entry.path == path) return entry.target;
+  }
+  return "missing";
+}
+
+TEST_CASE("links lead to the escaped names") {
+  const auto link = [](const char* path, const char* text) {
+    return link_to(EntryKind::symlink, path, text);
+  };
+  const FittedSet fitted =
+      fit({directory("a:b"), file("a:b/x?", 1), directory("Lib"), file("Lib/f", 1),
+           directory("lib"), file("lib/F", 1), file("lib/f", 1), link("1", "a:b/x?"),
+           link("2", "lib/f"), link("lib/3", "../a:b/./x?"), link("lib/4", "f"),
+           link("5", "../a:b//lib"), link("6", "/lib/c:"), link("7", "\xff"),
+           link("8", "nowhere/lib"), link("9", "Lib"), link("b", "50%41/")},
+          FileSystemKind::ntfs);
+  CHECK(target(fitted, "1") == "a%3Ab/x%3F");
+  CHECK(target(fitted, "2") == "lib%~1/f%~1");
+  CHECK(target(fitted, "lib%~1/3") == "../a%3Ab/./x%3F");
+  CHECK(target(fitted, "lib%~1/4") == "f%~1");
+  CHECK(target(fitted, "5") == "../a%3Ab//lib");  // outside
+  CHECK(target(fitted, "6") == "/lib/c%3A");
+  CHECK(target(fitted, "7") == "%FF");
+  CHECK(target(fitted, "8") == "nowhere/lib");
+  CHECK(target(fitted, "9") == "Lib");
+  CHECK(target(fitted, "b") == "50%2541/");
+  CHECK(fitted.texts_changed == 8);
+  CHECK(fit({link("7", "\xff:")}, FileSystemKind::xfs).texts_changed == 0);
+}
+
+TEST_CASE("a text that is too long is refused with the name of the link") {
+  const auto link = [](std::size_t length) {
+    return std::vector{directory("d"),
+                       link_to(EntryKind::symlink, "d/l", std::string(length, 't'))};
+  };
+  CHECK(refusal(link(1023), FileSystemKind::xfs).empty());
+  CHECK(refusal(link(1024), FileSystemKind::xfs) ==
+        "the text of the symbolic link d/l has 1024 bytes, more than the file system's limit of "
+        "1023: remove it, use --scale, or choose another file system");
+  CHECK(refusal(link(4095), FileSystemKind::ext4).empty());
+  CHECK(refusal({link_to(EntryKind::symlink, "l", std::string(2000, ':'))}, FileSystemKind::ntfs)
+            .contains("l has 6000 bytes"));
+  CHECK(refusal(link(4095), FileSystemKind::fat32).empty());  // left out
+}
+
+TEST_CASE("a file with too many hard links is refused and named") {
+  std::vector<Entry> entries = {file("f", 1)};
+  for (int i = 1; i < 65'000; ++i) {
+    entries.push_back(link_to(EntryKind::hard_link, std::to_string(i), "f"));
+  }
+  CHECK(refusal(entries, FileSystemKind::ext4).empty());
+  entries.push_back(link_to(EntryKind::hard_link, "one", "f"));
+  CHECK(refusal(entries, FileSystemKind::ext4).contains("f has 65001 hard links"));
+  CHECK(refusal(entries, FileSystemKind::btrfs).empty());
+  CHECK(refusal(entries, FileSystemKind::xfs).empty());
+}
+
+TEST_CASE("a directory of FAT has a limited number of entries") {
+  const auto names = [](int files, const std::string& more) {
+    std::vector<Entry> entries = {directory("d")};
+    for (int i = 0; i < files; ++i) entries.push_back(file(fmt::format("d/{}{}", i, more), 1));
+    return entries;
+  };
+  // 21 for 255 units, 2 for up to 13.
+  CHECK(refusal(names(3120, std::string(251, 'n')), FileSystemKind::fat32).empty());
+  CHECK(refusal(names(3130, std::string(251, 'n')), FileSystemKind::fat32)
+            .contains("the names in the directory d take 65730 directory entries"));
+  CHECK(refusal(names(3130, std::string(251, 'n')), FileSystemKind::exfat).empty());
+  CHECK(refusal(names(65'536, ""), FileSystemKind::fat32).empty());
+  CHECK_FALSE(refusal(names(65'537, ""), FileSystemKind::fat32).empty());
+  CHECK_FALSE(refusal(names(32'769, ".long"), FileSystemKind::fat32).empty());
 }
 
 TEST_CASE("names that differ in case only are told apart by a mark") {
