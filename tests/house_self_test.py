@@ -58,6 +58,18 @@ class House(unittest.TestCase):
         self.check("filesets/b.cc does not include replay: remove it from the exceptions",
                    exceptions=one)
 
+    def test_functions_that_show_texts_of_libraries(self):
+        text = "replay/b.cc shows the text of a library: translate it (filesets/system/failure_text.h)"
+        for call in ("ZSTD_getErrorName(left)", "MPI_Error_string(code, text, &length);",
+                     'fmt::format("cannot load: {}", dlerror())'):
+            self.check(text, replay__b=call)
+        paths = "replay/b.cc uses a function that throws texts of Boost: use those of " \
+                "directory_path.h or directory_names.h"
+        for call in ("fs::absolute(path)", "boost::filesystem::canonical(path, error)",
+                     "for (const auto& one : fs::directory_iterator(folder, ignored)) {"):
+            self.check(paths, replay__b=call)
+        self.check(replay__b="fs::exists(path, error); fs::directory_iterator one(folder, error);")
+
     def test_a_flag_of_this_processor_in_the_code_of_traces(self):
         document = DOCUMENT.replace("replay:  ", "traces:\nreplay/schedule:\nreplay:  ")
         more = {"traces__a": "", "replay__schedule__a": "// O_DIRECT, \"O_TMPFILE\"\nf(\"O_DIRECT\");"}

@@ -1,7 +1,8 @@
 """Which folder may include which: the sources against the list in docs/architecture.md. And whether the files
 that CONTRIBUTING.md names for contributors exist. And whether flags of a trace are independent of the
 processor. And whether wrappers of jobs forward every function of a job. And whether comments and documents
-name what exists (house_names.py), and whether texts with numbers are right for 1 (house_counts.py).
+name what exists (house_names.py), and whether texts with numbers are right for 1 (house_counts.py). And whether
+a function is used that shows texts of libraries.
 
 house_test.py DIR prints a line for each fault in the tree at DIR, and exits with 1 if there is any.
 """
@@ -22,6 +23,14 @@ RECIPES = re.compile(r"^## How to add something$(.*?)^## ", re.MULTILINE | re.DO
 ROW = re.compile(r"^\| `([^`]*)` \| `([^`]*)` \|", re.MULTILINE)  # a file, and what stands in it
 JSON = re.compile(r"^\s*#\s*include <nlohmann/", re.MULTILINE)
 JSON_HEADERS = {"replay/json.h", "replay/json_fwd.h"}  # the library's takes seconds to compile
+
+# What puts a library's text into a message, or lets it throw one.
+LIBRARY_TEXT = re.compile(r"\b(?:ZSTD_getErrorName|MPI_Error_string|gai_strerror)\b|\{[^}\n]*\}[^;\n]*dlerror\(\)")
+# Boost's functions need the working directory, also for absolute paths, and a loop over a directory
+# throws if an entry goes away.
+BOOST_PATHS = re.compile(r"\b(?:fs|filesystem)::(?:absolute|canonical|weakly_canonical|current_path|"
+                         r"relative|proximate)\(|for \([^;\n]*: [^;\n]*directory_iterator")
+PATHS = "filesets/system/directory_path.cc"
 
 # Flags of opens that differ by processor, in code that works on those of a trace.
 HOST_FLAG = re.compile(r"^[^\"/\n]*\bO_(?:DIRECT|DIRECTORY|NOFOLLOW|LARGEFILE|TMPFILE)\b",
@@ -88,6 +97,11 @@ def faults_of(sources, document, exceptions=frozenset()):
     for file, text in sources.items():
         if JSON.search(text) and file not in JSON_HEADERS:
             yield f"{file} includes the JSON library: include replay/json.h"
+        if LIBRARY_TEXT.search(text):
+            yield f"{file} shows the text of a library: translate it (filesets/system/failure_text.h)"
+        if file != PATHS and BOOST_PATHS.search(text):
+            yield f"{file} uses a function that throws texts of Boost: use those of directory_path.h " \
+                  f"or directory_names.h"
         if (layer_of(file) == "traces" or folder_of(file) == "replay/schedule") \
                 and file != TRACE_FLAGS and HOST_FLAG.search(text):
             yield f"{file} uses a flag that differs by processor: use {TRACE_FLAGS}"

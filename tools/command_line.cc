@@ -3,19 +3,16 @@
 #include <algorithm>
 #include <charconv>
 #include <exception>
-#include <iterator>
-#include <new>
 #include <sstream>
 #include <string>
 #include <string_view>
-#include <system_error>
-#include <vector>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "filesets/system/directory_path.h"
 #include "filesets/system/error.h"
-#include "filesets/system/limits.h"
+#include "filesets/system/failure_text.h"
 #include "filesets/system/nearest.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/process.h"
@@ -25,75 +22,18 @@
 #include "tools/completion/completion.h"
 #include "tools/help_formatter.h"
 #include "tools/standard_streams.h"
+#include "tools/usage_text.h"
 
 namespace filereel {
 namespace {
 
 constexpr std::size_t kLongestComplaint = 5000;  // bytes: room for a path
-constexpr std::size_t kLongestOfOption = 500;    // message about an option's value
 
-// Turns a library's message into one line. Cuts the middle of a long text: its start says what
-// failed, its end what to do.
-std::string one_line(std::string text, std::size_t longest) {
-  constexpr std::size_t kEnd = 200;
-  std::ranges::replace(text, '\n', ' ');
-  if (text.size() <= longest) return printable_line(text);
-  std::string_view end = std::string_view(text).substr(text.size() - kEnd);
-  const auto continues = [](char byte) { return (byte & 0xc0) == 0x80; };  // inside UTF-8
-  while (!end.empty() && continues(end.front())) end.remove_prefix(1);
-  return printable(text, longest - kEnd) + printable_line(end);
-}
-
-// The command and subcommands found in the arguments, for a pointer to their help.
-std::string command_path(const CLI::App& app) {
-  std::string path = app.get_name();
-  for (const CLI::App* command : app.get_subcommands()) path += " " + command_path(*command);
-  return path;
-}
-
-// Names of the visible commands.
-std::vector<std::string> commands_of(const CLI::App& app) {
-  std::vector<std::string> names;
-  const auto is_shown = [](const CLI::App* command) { return !command->get_group().empty(); };
-  for (const CLI::App* command : app.get_subcommands(is_shown))
-    names.push_back(command->get_name());
-  return names;
-}
-
-std::vector<std::string> options_of(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::Option* option : app.get_options()) {
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-  }
-  return names;
-}
-
-std::string suggestion(std::string_view wrong, const std::vector<std::string>& names) {
-  const std::vector<std::string_view> views(names.begin(), names.end());
-  return did_you_mean(wrong, views);
-}
-
-// Replaces CLI11's message, which only says that a command is missing.
-void check_command(const CLI::App& app, std::string_view word) {
-  const std::vector<std::string> names = commands_of(app);
-  const auto is_it = [&](const CLI::App* command) { return command->get_name() == word; };
-  if (word.starts_with('-') || !app.get_subcommands(is_it).empty()) return;
-  throw Error(ErrorKind::usage, fmt::format("unknown command '{}'; see filereel --help{}",
-                                            printable(word), suggestion(word, names)));
-}
-
-// Suggestion for the first unrecognised word.
-std::string nearest_expected(const CLI::App& app) {
-  const std::vector<std::string> left = app.remaining(true);
-  if (left.empty()) return "";
-  const std::string word = left.front().substr(0, left.front().find('='));
-  const CLI::App* command = &app;
-  std::vector<std::string> options = options_of(app);
-  while (!command->get_subcommands().empty()) {
-    command = command->get_subcommands().front();
-    std::ranges::move(options_of(*command), std::back_inserter(options));
-  }
-  return suggestion(word, word.starts_with('-') ? options : commands_of(*command));
+// Relative paths lead nowhere then, whatever the message says about them.
+std::string lost_place() {
+  if (has_working_directory()) return "";
+  return " (the working directory does not exist any more: change to another one, or use absolute "
+         "paths)";
 }
 
 // Prints the text of --help or --version.
@@ -114,9 +54,7 @@ int obey(int argc, const char* const* argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return print_information(app, error, session);
-    throw Error(ErrorKind::usage,
-                fmt::format("{}; see {} --help{}", one_line(error.what(), kLongestOfOption),
-                            command_path(app), nearest_expected(app)));
+    throw Error(ErrorKind::usage, usage_text(app, error));
   } catch (const Error& error) {
     if (session.exit_code != Session::kInterrupted) throw;
     complain(error.what());  // such as a failed write to a closed terminal, which interrupted it
@@ -192,6 +130,16 @@ CLI::Validator in_range(std::uint32_t least, std::uint32_t most) {
   return {check, ""};
 }
 
+std::string one_line(std::string text, std::size_t longest) {
+  constexpr std::size_t kEnd = 200;
+  std::ranges::replace(text, '\n', ' ');
+  if (text.size() <= longest) return printable_line(text);
+  std::string_view end = std::string_view(text).substr(text.size() - kEnd);
+  const auto continues = [](char byte) { return (byte & 0xc0) == 0x80; };  // inside UTF-8
+  while (!end.empty() && continues(end.front())) end.remove_prefix(1);
+  return printable(text, longest - kEnd) + printable_line(end);
+}
+
 void complain(const std::string& text) {
   write_to(STDERR_FILENO, fmt::format("filereel: {}\n", one_line(text, kLongestComplaint)));
 }
@@ -206,13 +154,9 @@ int run_command_line(int argc, const char* const* argv) {
     return obey(argc, argv);
   } catch (const Error& error) {
     kind = error.kind();
-    text = error.what();
-  } catch (const std::bad_alloc&) {
-    text = "out of memory; " + memory_limit().text();
-  } catch (const std::system_error& error) {
-    text = fmt::format("the system refused: {}", start_error_text(error.code().value(), ""));
+    text = error.what() + lost_place();
   } catch (const std::exception& error) {
-    text = error.what();
+    text = failure_text(error);
   }
   complain(text);
   return static_cast<int>(kind);

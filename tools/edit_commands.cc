@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <atomic>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <random>
@@ -108,7 +109,8 @@ void add_cut_command(CLI::App& app, Session& session) {
       ->required();
   command->add_option("--from", arguments->from, "Start time, such as 2s or 1.5min");
   command->add_option("--to", arguments->to, "End time (exclusive)");
-  command->add_option("--thread", arguments->threads, "Thread to keep, by number; may be repeated");
+  command->add_option("--thread", arguments->threads, "Thread to keep, by number; may be repeated")
+      ->check(in_range(0, std::numeric_limits<std::uint32_t>::max()));
   command->add_option("--path", arguments->paths,
                       "Path to keep, with everything below it; may be repeated");
   command->footer("Example:\n  filereel cut app.reel -o start.reel --to 10s --path var/lib/mysql");

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "filesets/ownership/atomic_file.h"
+#include "filesets/system/directory_path.h"
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
 #include "replay/results/result_json.h"
@@ -47,7 +48,7 @@ void check_history(const HistoryOptions& options) {
     throw Error(ErrorKind::usage, "--device and --firmware need --history");
   }
   boost::system::error_code ignored;
-  fs::path place = fs::absolute(options.folder, ignored);  // or its nearest existing parent
+  fs::path place = absolute_path(options.folder);  // or its nearest existing parent
   while (!fs::exists(place, ignored) && place.has_relative_path()) place = place.parent_path();
   if (!fs::is_directory(place, ignored)) {
     throw Error(ErrorKind::usage, fmt::format("--history {}: not a directory; name a directory",

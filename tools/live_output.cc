@@ -13,6 +13,7 @@
 
 #include "filesets/ownership/output_stream.h"
 #include "filesets/system/error.h"
+#include "filesets/system/failure_text.h"
 #include "filesets/system/limits.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
@@ -161,7 +162,7 @@ void LiveOutput::print() {
       print(interval);
     }
   } catch (const std::exception& error) {  // out of memory: the run itself reports it
-    if (failure_.empty()) failure_ = error.what();
+    if (failure_.empty()) failure_ = failure_text(error);
   }
 }
 

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include <boost/filesystem.hpp>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
 #include "filesets/ownership/atomic_file.h"
+#include "filesets/system/directory_path.h"
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
 
@@ -44,16 +44,11 @@ void check_output_files(const std::vector<OutputFile>& outputs) {
 }
 
 void check_outside(const std::vector<OutputFile>& outputs, const std::vector<Target>& volumes) {
-  namespace fs = boost::filesystem;
-  const auto full = [](const std::string& path) {
-    boost::system::error_code error;
-    return fs::weakly_canonical(fs::absolute(path, error), error).string();
-  };
   for (const Target& volume : volumes) {
-    const std::string place = full(volume.path);
+    const std::string place = full_path(volume.path);
     for (const OutputFile& output : outputs) {
       if (output.file.empty() || output.file == "-") continue;
-      const std::string file = full(output.file);
+      const std::string file = full_path(output.file);
       const bool inside = volume.kind == TargetKind::directory && file.starts_with(place + "/");
       if (!inside && file != place) continue;
       throw Error(ErrorKind::usage,

@@ -14,15 +14,16 @@
 #include <thread>
 #include <vector>
 
-#include <boost/filesystem/operations.hpp>
 #include <errno.h>
 #include <fmt/format.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "filesets/system/counted.h"
+#include "filesets/system/directory_path.h"
 #include "filesets/system/error.h"
 #include "filesets/system/limits.h"
 #include "filesets/system/printable.h"
@@ -100,11 +101,10 @@ RecordRequest make_request(const RecordArguments& arguments) {
       static_cast<double>(parse_duration(arguments.grace, "--grace", ErrorKind::usage)) / kSecond;
   if (!arguments.memory.empty()) request.memory = memory_of(arguments.memory);
   if (!arguments.under.empty()) {
-    boost::system::error_code error;
-    request.under = boost::filesystem::canonical(arguments.under, error).string();
-    if (error) {
+    request.under = canonical_path(arguments.under);
+    if (request.under.empty()) {
       throw Error(ErrorKind::failed, fmt::format("--under {}: {}; name an existing directory",
-                                                 printable(arguments.under), error.message()));
+                                                 printable(arguments.under), strerror(errno)));
     }
   }
   return request;

@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 
-#include <boost/filesystem/operations.hpp>
 #include <errno.h>
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -14,6 +13,7 @@
 #include "filesets/catalog/catalog.h"
 #include "filesets/ownership/atomic_file.h"
 #include "filesets/system/counted.h"
+#include "filesets/system/directory_path.h"
 #include "filesets/system/error.h"
 #include "filesets/system/limits.h"
 #include "filesets/system/printable.h"
@@ -36,10 +36,9 @@ struct ImportArguments {
 // The tree that the trace is compared with: the files of the trace themselves if they are in this
 // directory, otherwise a copy of them, at whose root the paths of the trace start.
 CheckRequest real_tree(const std::string& directory, TraceBuilder& builder) {
-  boost::system::error_code error;
-  const std::string real = boost::filesystem::canonical(directory, error).string();
+  const std::string real = canonical_path(directory);
   CheckRequest request;
-  if (!error) {
+  if (!real.empty()) {
     const bool is_place =
         builder.model().presence(builder.path(real)) == TreeModel::Presence::present;
     request.below = is_place ? real.substr(1) : "";
@@ -48,9 +47,8 @@ CheckRequest real_tree(const std::string& directory, TraceBuilder& builder) {
     request.root.reset(open(root, O_PATH | O_DIRECTORY | O_CLOEXEC));
   }
   if (!request.root) {
-    throw Error(ErrorKind::failed,
-                fmt::format("--compare-with {}: {}; name an existing directory",
-                            printable(directory), error ? error.message() : error_text(errno)));
+    throw Error(ErrorKind::failed, fmt::format("--compare-with {}: {}; name an existing directory",
+                                               printable(directory), error_text(errno)));
   }
   return request;
 }

@@ -13,6 +13,7 @@
 
 #include "filesets/ownership/janitor.h"
 #include "filesets/system/error.h"
+#include "filesets/system/failure_text.h"
 #include "filesets/system/read_file.h"
 #include "replay/measure/clock.h"
 #include "replay/run/drive_parts.h"
@@ -310,10 +311,10 @@ void run_as_client(RunArguments& arguments, Session& session) {
     session.exit_code = Session::kInterrupted;
   } catch (const std::exception& error) {
     if (!clients) throw;
-    clients->fail(error.what());
+    clients->fail(failure_text(error));
     if (!clients->first()) return;
     if (!clients->any_lost()) throw;
-    complain(error.what());  // now: the end of the clients ends this process, too
+    complain(failure_text(error));  // now: the end of the clients ends this process, too
   }
 }
 

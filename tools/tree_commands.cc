@@ -1,7 +1,9 @@
 // filereel capture and populate: convert between directory trees and file sets.
 #include <atomic>
+#include <charconv>
 #include <memory>
 #include <string>
+#include <system_error>
 
 #include <boost/filesystem/path.hpp>
 #include <fmt/format.h>
@@ -11,6 +13,7 @@
 #include "filesets/ownership/output_stream.h"
 #include "filesets/scan/capture.h"
 #include "filesets/scan/populate.h"
+#include "filesets/specification/scaling.h"
 #include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/mount_info.h"
@@ -105,6 +108,15 @@ FileSystemLimits limits_of_folder(const std::string& folder) {
   return limits_of_mounted(mounted ? mounted->type : "");
 }
 
+// What is wrong with a scale; "" if nothing is.
+std::string wrong_scale(const std::string& text) {
+  double scale = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, scale);
+  if (error == std::errc() && stop == end && scale > 0 && scale <= kMaxScale) return "";
+  return fmt::format("must be a number above 0 and up to {}, not '{}'", kMaxScale, printable(text));
+}
+
 void populate(const std::string& set_name, const std::string& folder, double scale,
               Session& session) {
   const FileSet set = load_file_set(set_name, scale);
@@ -180,7 +192,8 @@ void add_populate_command(CLI::App& app, Session& session) {
   const auto arguments = std::make_shared<Arguments>();
   command->add_option("SET", arguments->set, "File set: a catalogue name or a file")->required();
   command->add_option("DIR", arguments->folder, "Empty or new directory")->required();
-  command->add_option("--scale", arguments->scale, "Size factor for the file set, such as 0.1");
+  command->add_option("--scale", arguments->scale, "Size factor for the file set, such as 0.1")
+      ->check(CLI::Validator(wrong_scale, ""));
   command->footer("Example:\n  filereel populate programs ./programs --scale 0.1");
   command->callback([arguments, &session] {
     populate(arguments->set, arguments->folder, arguments->scale, session);

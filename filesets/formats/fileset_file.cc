@@ -15,6 +15,7 @@
 #include "filesets/system/error.h"
 #include "filesets/system/escapes.h"
 #include "filesets/system/limits.h"
+#include "filesets/system/zstd_failure.h"
 
 namespace filereel {
 namespace {
@@ -266,13 +267,13 @@ class FileSetReader {
 
  private:
   [[noreturn]] void fail_packed(std::uint64_t offset, std::size_t code) const {
-    const std::string reason = ZSTD_getErrorName(code);
+    const std::string_view reason = zstd_failure(code);
     if (total_ == 0) {
       throw Error(ErrorKind::unusable_input,
-                  fmt::format("{}: byte {}: not a .fileset file, or corrupt (zstd: {}){}", name_,
-                              offset, reason, kRemedy));
+                  fmt::format("{}: byte {}: not a .fileset file, or corrupt ({}){}", name_, offset,
+                              reason, kRemedy));
     }
-    lines_.fail(fmt::format("the file is corrupt near byte {} (zstd: {})", offset, reason));
+    lines_.fail(fmt::format("the file is corrupt near byte {} ({})", offset, reason));
   }
 
   std::string name_;

@@ -9,6 +9,7 @@
 #include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/escapes.h"
+#include "filesets/system/zstd_failure.h"
 
 namespace filereel {
 namespace {
@@ -37,7 +38,7 @@ struct FileSetWriter::State {
       const std::size_t left = ZSTD_compressStream2(compressor.get(), &out, &in, directive);
       if (ZSTD_isError(left)) {
         throw Error(ErrorKind::failed,
-                    fmt::format("{}: cannot compress: {}", file.path(), ZSTD_getErrorName(left)));
+                    fmt::format("{}: cannot compress: {}", file.path(), zstd_failure(left)));
       }
       file.write({packed.data(), out.pos});
       if (directive == ZSTD_e_end ? left == 0 : in.pos == in.size) break;

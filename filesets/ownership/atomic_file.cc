@@ -42,9 +42,7 @@ std::string numbered(const std::string& name, int number) {
 }
 
 std::string real_path_of(const std::string& directory) {
-  const std::unique_ptr<char, decltype(&std::free)> real(::realpath(directory.c_str(), nullptr),
-                                                         &std::free);
-  if (real) return real.get();
+  if (std::string real = canonical_path(directory); !real.empty()) return real;
   // Too long for a system call, or removed already.
   const std::string absolute = absolute_path(directory);
   return absolute.starts_with('/') ? absolute : "/";
@@ -67,10 +65,9 @@ AtomicFile::AtomicFile(const std::string& path) : path_(path) {
   }
   struct stat status;
   if (::lstat(path.c_str(), &status) == 0 && S_ISLNK(status.st_mode)) {
-    boost::system::error_code error;
-    const auto resolved = boost::filesystem::canonical(path, error);
-    if (error) fail("cannot follow the symbolic link", error.value());
-    path_ = resolved.string();
+    std::string resolved = canonical_path(path);
+    if (resolved.empty()) fail("cannot follow the symbolic link", errno);
+    path_ = std::move(resolved);
   }
   check_target();
   std::string directory = boost::filesystem::path(path_).parent_path().string();

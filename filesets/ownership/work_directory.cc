@@ -22,6 +22,7 @@
 #include "filesets/ownership/tree_fingerprints.h"
 #include "filesets/ownership/tree_walk.h"
 #include "filesets/system/directory_names.h"
+#include "filesets/system/directory_path.h"
 #include "filesets/system/error.h"
 #include "filesets/system/limits.h"
 #include "filesets/system/mount_info.h"
@@ -146,10 +147,7 @@ void WorkDirectory::open_target() {
 }
 
 void WorkDirectory::make_target() {
-  boost::system::error_code error;
-  fs::path full = fs::weakly_canonical(fs::absolute(path_), error);
-  if (error) fail("cannot create", error.value());
-  if (full.filename_is_dot()) full = full.parent_path();  // "new/"
+  const fs::path full = full_path(path_);
   check_can_be_made(path_, full.string());
   target_name_ = full.filename().string();
   parent_.reset(open(full.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));

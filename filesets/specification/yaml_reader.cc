@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 #include <yaml-cpp/eventhandler.h>
 
+#include "filesets/specification/yaml_failure.h"
 #include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/nearest.h"
@@ -294,7 +295,7 @@ YamlValue parse_yaml(std::string_view text, std::string_view file_name, std::str
     }
     return YamlValue(YAML::Load(copy), file, std::string(what));
   } catch (const YAML::Exception& e) {
-    fail_at(file, e.mark, fmt::format("invalid YAML: {}", printable(e.msg)));
+    fail_at(file, e.mark, fmt::format("invalid YAML: {}", why_invalid_yaml(e.msg)));
   }
 }
 

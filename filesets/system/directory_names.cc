@@ -8,6 +8,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "filesets/system/descriptor.h"
+
 namespace filereel {
 
 std::optional<std::vector<std::string>> names_in(int directory) {
@@ -34,6 +36,12 @@ std::optional<std::vector<std::string>> names_in(int directory) {
   }
   if (errno != 0) return std::nullopt;
   return names;
+}
+
+std::vector<std::string> names_at(const std::string& path) {
+  const Descriptor directory(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  return directory ? names_in(directory.get()).value_or(std::vector<std::string>())
+                   : std::vector<std::string>();
 }
 
 }  // namespace filereel

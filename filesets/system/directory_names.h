@@ -12,4 +12,8 @@ namespace filereel {
 // with errno set.
 std::optional<std::vector<std::string>> names_in(int directory);
 
+// The same for a directory of the kernel, such as one in /sys or /proc, whose entries come and go;
+// empty if it cannot be read.
+std::vector<std::string> names_at(const std::string& path);
+
 }  // namespace filereel

@@ -1,6 +1,9 @@
 #include "filesets/system/directory_path.h"
 
+#include <cerrno>
 #include <climits>
+#include <cstdlib>
+#include <memory>
 #include <thread>
 
 #include <boost/filesystem/operations.hpp>
@@ -53,9 +56,36 @@ std::string path_of_directory(int directory, const std::string& expected) {
 }
 
 std::string absolute_path(const std::string& path) {
+  if (path.starts_with('/')) return path;
   boost::system::error_code removed;
   const boost::filesystem::path working = boost::filesystem::current_path(removed);
   return removed ? path : boost::filesystem::absolute(path, working).string();
+}
+
+std::string canonical_path(const std::string& path) {
+  const std::unique_ptr<char, decltype(&free)> real(realpath(path.c_str(), nullptr), &free);
+  return real ? real.get() : "";
+}
+
+std::string full_path(const std::string& path) {
+  const boost::filesystem::path whole = absolute_path(path);
+  boost::filesystem::path tail;
+  for (boost::filesystem::path head = whole; !head.empty(); head = head.parent_path()) {
+    if (const std::string real = canonical_path(head.string()); !real.empty()) {
+      boost::filesystem::path full = (real / tail).lexically_normal();
+      if (full.filename_is_dot()) full = full.parent_path();  // "new/"
+      return full.string();
+    }
+    if (errno != ENOENT && errno != ENOTDIR) break;
+    tail = tail.empty() ? head.filename() : head.filename() / tail;
+  }
+  return whole.string();
+}
+
+bool has_working_directory() {
+  boost::system::error_code error;
+  boost::filesystem::current_path(error);
+  return error.value() != ENOENT;
 }
 
 }  // namespace filereel

@@ -1,12 +1,14 @@
 #include "filesets/system/mount_info.h"
 
+#include <charconv>
 #include <cstdio>
 #include <fstream>
 #include <sstream>
 #include <utility>
 
-#include <boost/filesystem.hpp>
 #include <sys/sysmacros.h>
+
+#include "filesets/system/directory_path.h"
 
 namespace filereel {
 namespace {
@@ -16,7 +18,9 @@ std::string unescape(const std::string& text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '\\' && i + 3 < text.size()) {
-      out += static_cast<char>(std::stoi(text.substr(i + 1, 3), nullptr, 8));
+      unsigned code = 0;
+      std::from_chars(text.data() + i + 1, text.data() + i + 4, code, 8);
+      out += static_cast<char>(code);
       i += 3;
     } else {
       out += text[i];
@@ -64,9 +68,8 @@ std::string mount_option(const std::string& options, const std::string& name) {
 }
 
 std::optional<MountedFileSystem> mounted_at(const std::string& path) {
-  boost::system::error_code error;
-  const std::string full = boost::filesystem::canonical(path, error).string();
-  if (error) return std::nullopt;
+  const std::string full = canonical_path(path);
+  if (full.empty()) return std::nullopt;
   // The longest mount point that contains the path is the right one. Of two on the same directory
   // the later one hides the other.
   std::optional<MountedFileSystem> best;

@@ -21,6 +21,7 @@
 #include "replay/bridge/bridge_program.h"
 #include "replay/bridge/channel.h"
 #include "replay/clients/messages.h"
+#include "replay/clients/missing_library.h"
 
 namespace filereel {
 namespace {
@@ -50,7 +51,7 @@ Descriptor memory_file(const char* name, std::string_view content) {
   _exit(127);
 }
 
-// What the system's loader said about the bridge: "libmpi.so.40: cannot open shared object file".
+// What keeps the bridge from starting, by what the system's loader said about it.
 std::string loader_text(int complaints) {
   std::string text(4096, '\0');
   const ssize_t size = pread(complaints, text.data(), text.size(), 0);
@@ -59,7 +60,7 @@ std::string loader_text(int complaints) {
   constexpr std::string_view kLead = "error while loading shared libraries: ";
   const std::size_t lead = text.find(kLead);
   if (lead != std::string::npos) text.erase(0, lead + kLead.size());
-  return text.empty() ? "the system has no loader for it" : text;
+  return text.empty() ? "the system has no loader for it" : missing_library(text);
 }
 
 class PortableMessages final : public Messages {

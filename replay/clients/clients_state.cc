@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "filesets/system/error.h"
+#include "filesets/system/failure_text.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
 #include "replay/measure/clock.h"
@@ -234,7 +235,7 @@ void Clients::State::communicate() {
   try {
     messages = start_messages();
   } catch (const std::exception& error) {
-    why = error.what();
+    why = failure_text(error);
   }
   std::unique_lock lock(mutex);
   changed.notify_all();
@@ -251,7 +252,7 @@ void Clients::State::communicate() {
     Communication(*this, *messages).run(lock);
   } catch (const std::exception& error) {
     lost = true;
-    note_failure(error.what());
+    note_failure(failure_text(error));
     outgoing.clear();
     is_done.assign(is_done.size(), true);  // nobody can be heard any more
     changed.notify_all();

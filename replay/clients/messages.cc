@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "filesets/system/error.h"
+#include "replay/clients/missing_library.h"
 #include "replay/clients/mpi_module.h"
 
 namespace filereel {
@@ -43,7 +44,9 @@ std::unique_ptr<Messages> start_messages() {
   constexpr int kHow = RTLD_NOW | RTLD_GLOBAL | RTLD_NODELETE;
   void* const module = dlopen(kMpiLibrary, kHow) ? dlopen(path.c_str(), kHow) : nullptr;
   if (!module) {
-    throw_failed(fmt::format("cannot load MPI: {}; install it (package openmpi-bin)", dlerror()));
+    const char* const text = dlerror();
+    throw_failed(fmt::format("cannot load MPI: {}; install it (package openmpi-bin)",
+                             missing_library(text ? text : "")));
   }
   const auto start = reinterpret_cast<StartMpi*>(dlsym(module, kStartMpi));
   if (!start) throw_failed(fmt::format("{} is of another version of filereel", path));

@@ -21,11 +21,12 @@ constexpr int kTag = 1;
 
 void check(int code, std::string_view what) {
   if (code == MPI_SUCCESS) return;
-  char text[MPI_MAX_ERROR_STRING];
-  int length = 0;
-  MPI_Error_string(code, text, &length);
-  throw_failed(fmt::format("MPI cannot {}: {}", what,
-                           std::string_view(text, static_cast<std::size_t>(length))));
+  int kind = 0;
+  MPI_Error_class(code, &kind);
+  throw_failed(
+      fmt::format("MPI cannot {} (error class {}); see the messages of mpirun, and check "
+                  "that all hosts run and reach one another",
+                  what, kind));
 }
 
 class MpiMessages final : public Messages {

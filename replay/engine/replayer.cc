@@ -25,6 +25,7 @@
 
 #include "filesets/system/counted.h"
 #include "filesets/system/error.h"
+#include "filesets/system/failure_text.h"
 #include "filesets/system/limits.h"
 #include "filesets/system/units.h"
 #include "replay/engine/descriptor_limit.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include <boost/filesystem/operations.hpp>
+#include "filesets/system/directory_path.h"
 
 namespace filereel {
 namespace {
@@ -87,9 +87,8 @@ void hide_share(VolumeDescription& volume) {
 
 void hide_serials(VolumeDescription& volume) {
   if (volume.target.starts_with("/dev/disk/by-id/")) {
-    boost::system::error_code error;
-    const auto device = boost::filesystem::canonical(volume.target, error);
-    volume.target = error ? "/dev/disk/by-id/hidden" : device.string();
+    const std::string device = canonical_path(volume.target);
+    volume.target = device.empty() ? "/dev/disk/by-id/hidden" : device;
   }
   const auto hide = [&](DeviceIdentity& drive) {
     constexpr std::size_t kLeastTelling = 4;  // "1" occurs in too many names

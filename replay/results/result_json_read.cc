@@ -13,12 +13,15 @@
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
 #include "replay/json.h"
+#include "replay/parse_json.h"
 #include "replay/results/members_json.h"
 #include "replay/results/result_json.h"
 #include "replay/results/result_sweep.h"
 
 namespace filereel {
 namespace {
+
+constexpr std::string_view kUnexpectedType = "a value has an unexpected type";
 
 const Json& required(const Json& json, const char* key) {
   if (!json.is_object() || !json.contains(key)) {
@@ -33,6 +36,23 @@ const Json& required_list(const Json& json, const char* key) {
   return list;
 }
 
+// A member with members of its own; an empty one if it is missing.
+Json object_or_empty(const Json& json, const char* key) {
+  Json object = Json::object();
+  get(json, key, object);
+  if (!object.is_object()) throw SchemaError{fmt::format("'{}' must be an object", key)};
+  return object;
+}
+
+// Calls `read` for each item of a list.
+template <class Read>
+void for_each_in(const Json& json, const char* key, const Read& read) {
+  const Json& list = required_list(json, key);
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    inside(fmt::format("{}[{}]", key, i), [&] { read(list[i]); });
+  }
+}
+
 Sample read_sample(const Json& json) {
   Sample sample = json.get<Sample>();
   // The location in schema versions 1 and 2.
@@ -41,7 +61,7 @@ Sample read_sample(const Json& json) {
     get(*found, "count", sample.divergences);
     get(*found, "examples", sample.examples);
     if (sample.reel) {
-      const Json classes = found->value("by_class", Json::object());  // outlives its items()
+      const Json classes = object_or_empty(*found, "by_class");  // outlives its items()
       for (const auto& [name, count] : classes.items()) {
         sample.reel->divergences[name] = convert<std::uint64_t>(count, "by_class");
       }
@@ -52,7 +72,7 @@ Sample read_sample(const Json& json) {
 
 Parameters parameters_from_json(const Json& json, const char* key) {
   Parameters parameters;
-  const Json values = json.value(key, Json::object());  // outlives its items()
+  const Json values = object_or_empty(json, key);  // outlives its items()
   for (const auto& [name, value] : values.items()) {
     if (value.is_string()) parameters.emplace_back(name, value.get<std::string>());
   }
@@ -88,18 +108,20 @@ void check_axes(const std::vector<SweepAxis>& axes) {
 
 PlanRecord plan_from_json(const Json& json) {
   PlanRecord plan = json.get<PlanRecord>();
-  for (const Json& one : required_list(json, "jobs")) {
+  for_each_in(json, "jobs", [&](const Json& one) {
     JobRecord& job = plan.jobs.emplace_back(one.get<JobRecord>());
     job.kind = kind_from_json(one);
     job.settings = parameters_from_json(one, "settings");
     check_axes(job.axes);
-  }
+  });
   return plan;
 }
 
 VolumeDescription volume_from_json(const Json& json) {
   VolumeDescription volume = json.get<VolumeDescription>();
-  volume.role = parse_role(json.value("role", "near")).value_or(Role::near);
+  std::string role = "near";
+  get(json, "role", role);
+  volume.role = parse_role(role).value_or(Role::near);
   // Schema version 1 has one drive per volume, which is empty if unknown.
   DeviceIdentity device;
   get(json, "device", device);
@@ -120,9 +142,8 @@ Measurement measurement_from_json(const Json& json) {
     get(json, "ends", ends);
     measurement.ends = phase_end_from_name(ends);
   }
-  for (const Json& sample : required_list(json, "samples")) {
-    measurement.samples.push_back(read_sample(sample));
-  }
+  for_each_in(json, "samples",
+              [&](const Json& sample) { measurement.samples.push_back(read_sample(sample)); });
   return measurement;
 }
 
@@ -136,7 +157,7 @@ JobRecord only_job(const Json& json, const Json& plan) {
              : job.name == kReel ? JobKind::trace
                                  : JobKind::workload;
   get(json, "overhead_ns_per_operation", job.overhead_ns);
-  const Json values = plan.value("parameters", Json::object());
+  const Json values = object_or_empty(plan, "parameters");
   get(values, "scale", job.scale);
   get(values, "warm", job.warm);
   if (std::uint64_t bytes = 0; values.contains("block_size")) {
@@ -151,8 +172,10 @@ JobRecord only_job(const Json& json, const Json& plan) {
     get(values, "threads", threads);
     job.settings.emplace_back("threads", std::to_string(threads));
   }
-  for (const Json& sweep : json.value("sweeps", Json::array())) {
-    job.axes = required_list(sweep, "axes").get<std::vector<SweepAxis>>();
+  std::vector<Json> sweeps;
+  get(json, "sweeps", sweeps);
+  for (const Json& sweep : sweeps) {
+    job.axes = convert<std::vector<SweepAxis>>(required(sweep, "axes"), "axes");
     if (job.axes.empty()) throw SchemaError{"a sweep has no axes"};
     check_axes(job.axes);
     break;  // there is one matrix per operation and file system
@@ -171,10 +194,10 @@ void read_one_job(const Json& json, Result& result) {
   result.plan = plan.get<PlanRecord>();
   JobRecord job = only_job(json, plan);
   const bool reel = job.kind == JobKind::trace;
-  for (const Json& one : required_list(json, "measurements")) {
+  for_each_in(json, "measurements", [&](const Json& one) {
     Measurement& measurement = result.measurements.emplace_back(measurement_from_json(one));
     if (reel) {  // newer versions name them after their traces
-      measurement.replay = one.value("parameters", Json::object()).get<ReplayParameters>();
+      measurement.replay = object_or_empty(one, "parameters").get<ReplayParameters>();
       measurement.workload = without_extension(measurement.set);
     } else {
       get(one, "replay", measurement.replay);
@@ -186,21 +209,21 @@ void read_one_job(const Json& json, Result& result) {
       measurement.parameters = parameters_from_json(one, "parameters");
     }
     if (reel) job.name = result.plan.name = measurement.workload;
-  }
+  });
   result.plan.jobs.push_back(std::move(job));
 }
 
 void read_measurements(const Json& json, Result& result) {
-  for (const Json& one : required_list(json, "measurements")) {
+  for_each_in(json, "measurements", [&](const Json& one) {
     Measurement& measurement = result.measurements.emplace_back(measurement_from_json(one));
     measurement.kind = kind_from_json(one);
     measurement.parameters = parameters_from_json(one, "parameters");
     get(one, "replay", measurement.replay);
-  }
+  });
 }
 
 void read_jobs(const Json& json, Result& result) {
-  result.plan = plan_from_json(required(json, "plan"));
+  result.plan = inside("plan", [&] { return plan_from_json(required(json, "plan")); });
   read_measurements(json, result);
 }
 
@@ -208,11 +231,12 @@ void read_control(const Json& json, Result& result) {
   const auto found = json.find("control");
   if (found == json.end()) return;
   Result control = result.of_same_run();
-  for (const Json& one : required_list(*found, "volumes")) {
-    control.volumes.push_back(volume_from_json(one));
-  }
-  get(*found, "warnings", control.warnings);
-  read_measurements(*found, control);
+  inside("control", [&] {
+    for_each_in(*found, "volumes",
+                [&](const Json& one) { control.volumes.push_back(volume_from_json(one)); });
+    get(*found, "warnings", control.warnings);
+    read_measurements(*found, control);
+  });
   result.control.push_back(std::move(control));
 }
 
@@ -225,8 +249,8 @@ Result read_result(const Json& json, std::int64_t version) {
   get(json, "note", result.note);
   get(json, "serials_hidden", result.serials_hidden);
   get(json, "host", result.host);
-  for (const Json& one : required_list(json, "volumes"))
-    result.volumes.push_back(volume_from_json(one));
+  for_each_in(json, "volumes",
+              [&](const Json& one) { result.volumes.push_back(volume_from_json(one)); });
   get(json, "complete", result.complete);
   get(json, "warnings", result.warnings);
   get(json, "escaped_names", result.escaped_names);
@@ -239,12 +263,13 @@ Result read_result(const Json& json, std::int64_t version) {
 }  // namespace
 
 Sample sample_from_json(std::string_view text) {
+  constexpr std::string_view kName = "a sample of a result";
   try {
-    return read_sample(Json::parse(text));
-  } catch (const Json::exception& error) {
-    throw Error(ErrorKind::unusable_input, fmt::format("not a sample ({})", error.what()));
+    return read_sample(parse_json(text, kName, "use the same version of filereel everywhere"));
+  } catch (const Json::exception&) {
+    throw_unusable(kName, kUnexpectedType);
   } catch (const SchemaError& wrong) {
-    throw Error(ErrorKind::unusable_input, fmt::format("not a sample ({})", wrong.why));
+    throw_unusable(kName, wrong.why);
   }
 }
 
@@ -264,7 +289,7 @@ Result result_from_json(std::string_view text, std::string_view name) {
   const std::string what = fmt::format("the result '{}'", printable(name));
   require_memory(kPerByte * text.size(), what);
   try {
-    const Json json = Json::parse(text);
+    const Json json = parse_json(text, name, "name a result written by `filereel run --json`");
     std::int64_t version = 0;
     if (json.is_object()) get(json, "schema_version", version);
     if (version < 1) throw refuse("not a filereel result: 'schema_version' is missing");
@@ -280,13 +305,11 @@ Result result_from_json(std::string_view text, std::string_view name) {
     return result;
   } catch (const std::bad_alloc&) {
     fail_for_memory(what);
-  } catch (const Json::parse_error& error) {
-    throw refuse(fmt::format(
-        "invalid JSON at byte {}; name a result written by `filereel run --json`", error.byte));
-  } catch (const Json::exception& error) {
-    throw refuse(fmt::format("not a filereel result ({})", error.what()));
+  } catch (const Json::exception&) {
+    throw refuse(fmt::format("not a filereel result ({})", kUnexpectedType));
   } catch (const SchemaError& wrong) {
-    throw refuse(fmt::format("not a filereel result ({})", wrong.why));
+    const std::string said = fmt::format("not a filereel result ({})", wrong.why);
+    throw refuse(wrong.place.empty() ? said : fmt::format("{}: {}", printable(wrong.place), said));
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::unusable_input) throw;
     throw refuse(error.what());

@@ -21,14 +21,20 @@
 
 #include "filesets/system/counted.h"
 #include "filesets/system/error.h"
+#include "filesets/system/failure_text.h"
 #include "filesets/system/printable.h"
 #include "replay/json.h"
+#include "replay/parse_json.h"
 #include "replay/results/client_samples.h"
 #include "replay/results/result_json.h"
 #include "replay/run/plan_digest.h"
 
 namespace filereel {
 namespace {
+
+Json from_client(std::string_view text) {
+  return parse_json(text, "the message of a client", "use the same version of filereel everywhere");
+}
 
 std::string text_of(const std::optional<StepSamples>& own, const StartFigures& start) {
   if (!own) return "";
@@ -42,7 +48,7 @@ std::string text_of(const std::optional<StepSamples>& own, const StartFigures& s
 
 std::vector<ClientSample> samples_from(const std::string& text, const std::string& host) {
   std::vector<ClientSample> samples;
-  const Json json = Json::parse(text);
+  const Json json = from_client(text);
   for (const Json& one : json.at("samples")) {
     samples.push_back({sample_from_json(one.get<std::string>()), host,
                        json.at("planned_s").get<double>(), json.at("late_s").get<double>(),
@@ -63,7 +69,7 @@ std::vector<Sample> merged(const std::vector<std::string>& texts, const Clients&
       throw_failed(
           fmt::format("the figures of client {} ({}) cannot be read ({}): install the "
                       "same version of filereel everywhere",
-                      i, printable(clients.hosts()[i]), error.what()));
+                      i, printable(clients.hosts()[i]), failure_text(error)));
     }
     volumes = std::min(volumes, by_client.back().size());
   }
@@ -147,12 +153,12 @@ std::vector<Warning> compare_clients(Clients& clients) {
         Json warnings = Json::array();
         for (std::size_t what = 0; what < 2; ++what) {
           std::vector<Json> values;
-          for (const std::string& one : all) values.push_back(Json::parse(one).at(what));
+          for (const std::string& one : all) values.push_back(from_client(one).at(what));
           warnings.push_back(others_than_first(clients, values));
         }
         return warnings.dump();
       });
-  const Json differ = Json::parse(answer);
+  const Json differ = from_client(answer);
   std::vector<Warning> warnings;
   if (const auto who = differ.at(0).get<std::string>(); !who.empty()) {
     warnings.push_back({"client-binary", "another build of filereel on " + who,
@@ -176,7 +182,7 @@ StepSamples merge_of_all(Clients& clients, const std::optional<StepSamples>& own
         return short_text(samples);
       });
   if (samples.empty()) {  // not the first client
-    for (const Json& one : Json::parse(answer)) {
+    for (const Json& one : from_client(answer)) {
       samples.push_back(sample_from_json(one.get<std::string>()));
     }
   }
@@ -205,7 +211,7 @@ void check_same_plan(Clients& clients, const RunRequest& request) {
   const std::string who =
       clients.meet(common_plan(request), [&](const std::vector<std::string>& all) {
         std::vector<Json> plans;
-        for (const std::string& one : all) plans.push_back(Json::parse(one));
+        for (const std::string& one : all) plans.push_back(from_client(one));
         return others_than_first(clients, plans);
       });
   if (who.empty()) return;
@@ -238,10 +244,10 @@ void gather_warnings(Clients& clients, Result& result) {
   Json own = Json::array();
   for (const Warning& one : result.warnings) own.push_back({one.code, one.text, one.next_step});
   clients.meet(dump(own), [&](const std::vector<std::string>& all) {
-    const Json of_first = Json::parse(all.front());
+    const Json of_first = from_client(all.front());
     std::map<Json, std::vector<std::size_t>> others;
     for (std::size_t i = 1; i < all.size(); ++i) {
-      for (const Json& one : Json::parse(all[i])) {
+      for (const Json& one : from_client(all[i])) {
         if (std::ranges::find(of_first, one) == of_first.end()) others[one].push_back(i);
       }
     }

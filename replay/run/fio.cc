@@ -10,6 +10,7 @@
 #include "filesets/system/printable.h"
 #include "filesets/system/process.h"
 #include "replay/json.h"
+#include "replay/parse_json.h"
 
 namespace filereel {
 namespace {
@@ -87,8 +88,9 @@ FioFigures fio_figures(std::string_view output) {
   if (begin == std::string_view::npos || end == std::string_view::npos || end < begin) {
     throw Error(ErrorKind::failed, "fio printed no results");
   }
+  constexpr std::string_view kAdvice = "install fio 3, or omit --with-block-baseline";
   try {
-    const Json json = Json::parse(output.substr(begin, end + 1 - begin));
+    const Json json = parse_json(output.substr(begin, end + 1 - begin), "fio's output", kAdvice);
     const Json& job = json.at("jobs").at(0);
     FioFigures figures;
     figures.version = json.at("fio version").get<std::string>();
@@ -103,8 +105,9 @@ FioFigures fio_figures(std::string_view output) {
       figures.iops += part.at("iops").get<double>();
     }
     return figures;
-  } catch (const Json::exception& error) {
-    throw Error(ErrorKind::failed, fmt::format("cannot parse fio's output: {}", error.what()));
+  } catch (const Json::exception&) {
+    throw_failed(
+        fmt::format("fio's output lacks figures or has others than expected; {}", kAdvice));
   }
 }
 

@@ -14,6 +14,7 @@
 
 #include "filesets/ownership/state_directory.h"
 #include "filesets/system/error.h"
+#include "filesets/system/failure_text.h"
 #include "filesets/system/units.h"
 #include "replay/run/baseline_run.h"
 #include "replay/run/client_meeting.h"
@@ -114,7 +115,7 @@ class Run {
       clients_.finish();
       return false;
     } catch (const std::exception& error) {
-      clients_.fail(error.what());
+      clients_.fail(failure_text(error));
       clients_.finish();
       throw;
     }

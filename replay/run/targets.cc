@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "filesets/system/counted.h"
+#include "filesets/system/directory_path.h"
 #include "filesets/system/error.h"
 #include "filesets/system/packages.h"
 #include "filesets/system/process.h"
@@ -25,14 +26,6 @@ Target own_target(Role role, MountCapability power) {
   target.path = power == MountCapability::none ? name : name + ".img";
   target.temporary = true;
   return target;
-}
-
-// The same path for all names of a place, even if it does not exist yet.
-boost::filesystem::path full_path(const std::string& path) {
-  boost::system::error_code error;
-  const boost::filesystem::path absolute = boost::filesystem::absolute(path, error);
-  const boost::filesystem::path full = boost::filesystem::weakly_canonical(absolute, error);
-  return error ? absolute : full;
 }
 
 // The same for block devices, which may be partitions or parts of the same drive.
@@ -72,8 +65,8 @@ void check_apart(std::string_view name, const Target& one, std::string_view othe
                 fmt::format("{} and {} are the same volume ({}): name two different ones", name,
                             other_name, one.path));
   }
-  const std::string path = full_path(one.path).string() + "/";
-  const std::string other_path = full_path(other.path).string() + "/";
+  const std::string path = full_path(one.path) + "/";
+  const std::string other_path = full_path(other.path) + "/";
   const bool directories = one.kind == TargetKind::directory && other.kind == TargetKind::directory;
   if (directories && (path.starts_with(other_path) || other_path.starts_with(path))) {
     throw Error(ErrorKind::usage,

@@ -17,6 +17,7 @@
 
 #include "filesets/ownership/attributes.h"
 #include "filesets/ownership/removal.h"
+#include "filesets/system/directory_path.h"
 #include "filesets/system/error.h"
 #include "filesets/system/limits.h"
 #include "filesets/system/printable.h"
@@ -76,12 +77,11 @@ std::string BackingStore::source() const {
 }
 
 void BackingStore::open_image(const VolumeOptions& options) {
-  boost::system::error_code error;
-  const fs::path path = fs::absolute(target_.path, error);
-  const std::string directory = fs::canonical(path.parent_path(), error).string();
-  if (error) {
+  const fs::path path = absolute_path(target_.path);
+  const std::string directory = canonical_path(path.parent_path().string());
+  if (directory.empty()) {
     throw_failed(
-        fmt::format("cannot create the image {}: {}", printable(target_.path), error.message()));
+        fmt::format("cannot create the image {}: {}", printable(target_.path), strerror(errno)));
   }
   name_ = path.filename().string();
   image_path_ = directory + "/" + name_;

@@ -19,6 +19,8 @@
 #include <unistd.h>
 
 #include "filesets/system/descriptor.h"
+#include "filesets/system/directory_names.h"
+#include "filesets/system/directory_path.h"
 #include "filesets/system/error.h"
 #include "filesets/system/limits.h"
 #include "filesets/system/printable.h"
@@ -40,10 +42,10 @@ std::string sysfs_folder(dev_t device) {
 // The device and its partitions.
 std::vector<dev_t> with_partitions(dev_t device) {
   std::vector<dev_t> all = {device};
-  boost::system::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(sysfs_folder(device), ignored)) {
-    if (read_sysfs(entry.path().string() + "/partition").empty()) continue;
-    if (const auto number = number_in_sysfs(entry.path().string())) all.push_back(*number);
+  const std::string folder = sysfs_folder(device) + "/";
+  for (const std::string& name : names_at(folder)) {
+    if (read_sysfs(folder + name + "/partition").empty()) continue;
+    if (const auto number = number_in_sysfs(folder + name)) all.push_back(*number);
   }
   return all;
 }
@@ -66,13 +68,13 @@ std::string loop_device_on(dev_t device, std::span<const dev_t> own_loops) {
     return used ? std::optional(info) : std::nullopt;
   };
   boost::system::error_code ignored;
-  const fs::path name = fs::canonical(sysfs_folder(device), ignored).filename();
+  const fs::path name = fs::path(canonical_path(sysfs_folder(device))).filename();
   // Device mapper and bcache would forward the ioctl to the devices below.
   const bool is_loop = fs::exists(sysfs_folder(device) + "/loop", ignored);
   const std::optional<loop_info64> own = is_loop ? describe("/dev/" + name.string()) : std::nullopt;
-  for (const auto& entry : fs::directory_iterator("/sys/block", ignored)) {
-    if (!fs::exists(entry.path() / "loop", ignored)) continue;
-    const std::string path = "/dev/" + entry.path().filename().string();
+  for (const std::string& one : names_at("/sys/block")) {
+    if (!fs::exists("/sys/block/" + one + "/loop", ignored)) continue;
+    const std::string path = "/dev/" + one;
     const std::optional<loop_info64> other = describe(path);
     const dev_t number = device_number(path);
     if (!other || number == device || std::ranges::find(own_loops, number) != own_loops.end()) {
@@ -88,17 +90,17 @@ std::string loop_device_on(dev_t device, std::span<const dev_t> own_loops) {
 // Another process that has the device open for writing, such as a FUSE driver without a visible
 // mount source; "" if none is visible.
 std::string writer_of(dev_t device) {
-  boost::system::error_code ignored;
-  for (const auto& process : fs::directory_iterator("/proc", ignored)) {
-    const std::string number = process.path().filename().string();
+  for (const std::string& number : names_at("/proc")) {
     if (number.find_first_not_of("0123456789") != std::string::npos) continue;
     if (number == std::to_string(getpid())) continue;
-    for (const auto& fd : fs::directory_iterator(process.path() / "fd", ignored)) {
-      if (device_number(fd.path().string()) != device) continue;
+    const std::string process = "/proc/" + number;
+    for (const std::string& fd : names_at(process + "/fd")) {
+      const std::string path = process + "/fd/" + fd;
+      if (device_number(path) != device) continue;
       // The permissions of the link show the open mode. proc_pid_fd(5)
       struct stat link{};
-      if (lstat(fd.path().c_str(), &link) != 0 || (link.st_mode & S_IWUSR) == 0) continue;
-      return fmt::format("process {}, {}", number, read_sysfs(process.path().string() + "/comm"));
+      if (lstat(path.c_str(), &link) != 0 || (link.st_mode & S_IWUSR) == 0) continue;
+      return fmt::format("process {}, {}", number, read_sysfs(process + "/comm"));
     }
   }
   return "";
@@ -113,9 +115,8 @@ std::string user_of(dev_t device, std::span<const dev_t> own_loops) {
     }
   }
   if (is_swap(device)) return "swap space";
-  boost::system::error_code ignored;
-  for (const auto& holder : fs::directory_iterator(sysfs_folder(device) + "/holders", ignored)) {
-    return fmt::format("part of {}", holder.path().filename().string());
+  for (const std::string& holder : names_at(sysfs_folder(device) + "/holders")) {
+    return fmt::format("part of {}", holder);
   }
   if (const std::string loop = loop_device_on(device, own_loops); !loop.empty()) {
     return fmt::format("attached to {}", loop);

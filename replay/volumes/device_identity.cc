@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <sys/sysmacros.h>
 
+#include "filesets/system/directory_path.h"
 #include "filesets/system/printable.h"
 #include "replay/volumes/sysfs.h"
 
@@ -23,9 +24,8 @@ std::vector<fs::path> linked_devices(const std::string& folder) {
   boost::system::error_code error;
   fs::directory_iterator entry(folder, error);
   for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
-    boost::system::error_code broken;
-    const fs::path device = fs::canonical(entry->path(), broken);
-    if (!broken) devices.push_back(device);
+    const std::string device = canonical_path(entry->path().string());
+    if (!device.empty()) devices.emplace_back(device);
   }
   std::ranges::sort(devices);
   return devices;
@@ -37,10 +37,10 @@ class LayerWalk {
 
   // Visits the device of a mounted file system and all other devices of that file system.
   void file_system(dev_t number, int depth = 0) {
+    const fs::path mine = canonical_path(
+        fmt::format("{}/dev/block/{}:{}", sources_.sys, major(number), minor(number)));
+    if (mine.empty()) return;
     boost::system::error_code error;
-    const fs::path mine = fs::canonical(
-        fmt::format("{}/dev/block/{}:{}", sources_.sys, major(number), minor(number)), error);
-    if (error) return;
     fs::directory_iterator one(sources_.sys + "/fs/btrfs", error);
     for (; !error && one != fs::directory_iterator(); one.increment(error)) {
       const std::vector<fs::path> members = linked_devices(one->path().string() + "/devices");
@@ -109,7 +109,7 @@ class LayerWalk {
       layer(std::move(*cached));
     } else if (below.empty()) {
       stack_.drives.push_back(
-          read_drive_identity(path.string(), fs::canonical(sources_.sys).string(), sources_.udev));
+          read_drive_identity(path.string(), canonical_path(sources_.sys), sources_.udev));
     } else {
       layer(name);
     }

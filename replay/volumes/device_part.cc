@@ -14,6 +14,7 @@
 #include <sys/sysmacros.h>
 
 #include "filesets/system/counted.h"
+#include "filesets/system/directory_path.h"
 #include "filesets/system/error.h"
 #include "filesets/system/limits.h"
 #include "filesets/system/printable.h"
@@ -37,9 +38,8 @@ DiskRange range_of(const Target& target) {
 }
 
 DiskRange range_of(const Target& target, dev_t device, const std::string& sys) {
-  boost::system::error_code ignored;
-  const boost::filesystem::path folder = boost::filesystem::canonical(
-      fmt::format("{}/dev/block/{}:{}", sys, major(device), minor(device)), ignored);
+  const boost::filesystem::path folder =
+      canonical_path(fmt::format("{}/dev/block/{}:{}", sys, major(device), minor(device)));
   const auto bytes = [&](const char* file) {
     return strtoull(read_sysfs((folder / file).string()).c_str(), nullptr, 10) * kSysfsSector;
   };

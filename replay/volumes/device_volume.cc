@@ -1,7 +1,6 @@
 // A volume that filereel formats and mounts, on an image file or a block device.
 #include <algorithm>
 
-#include <boost/filesystem.hpp>
 #include <errno.h>
 #include <fmt/format.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 #include <unistd.h>
 
 #include "filesets/system/counted.h"
+#include "filesets/system/directory_path.h"
 #include "filesets/system/error.h"
 #include "filesets/system/limits.h"
 #include "filesets/system/packages.h"
@@ -152,8 +152,8 @@ class DeviceVolume final : public Volume {
     description.age = "fresh";
     description.size = backing_.size();
     const std::optional<dev_t> device = backing_.device();
-    DeviceStack stack = device ? identify_devices(*device)
-                               : identify_image(boost::filesystem::absolute(target_.path).string());
+    DeviceStack stack =
+        device ? identify_devices(*device) : identify_image(absolute_path(target_.path));
     description.drives = std::move(stack.drives);
     description.layers = std::move(stack.layers);
     description.states = std::move(stack.states);

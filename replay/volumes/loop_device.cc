@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "filesets/system/directory_names.h"
 #include "filesets/system/error.h"
 #include "filesets/system/limits.h"
 
@@ -93,9 +94,9 @@ std::string loop_device_of(int image) {
   struct stat wanted{};
   if (fstat(image, &wanted) != 0) return "";
   boost::system::error_code ignored;
-  for (const auto& entry : boost::filesystem::directory_iterator("/sys/block", ignored)) {
-    if (!boost::filesystem::exists(entry.path() / "loop", ignored)) continue;
-    const std::string path = "/dev/" + entry.path().filename().string();
+  for (const std::string& name : names_at("/sys/block")) {
+    if (!boost::filesystem::exists("/sys/block/" + name + "/loop", ignored)) continue;
+    const std::string path = "/dev/" + name;
     if (is_attached_to(path, wanted)) return path;
   }
   return "";

@@ -37,9 +37,7 @@ Descriptor open_directory(int parent, const std::string& path) {
 
 // `path` need not exist.
 std::string directory_above(const std::string& path) {
-  boost::system::error_code error;
-  const fs::path full = fs::weakly_canonical(fs::absolute(path), error);
-  return (full.filename_is_dot() ? full.parent_path() : full).parent_path().string();
+  return fs::path(full_path(path)).parent_path().string();
 }
 
 }  // namespace

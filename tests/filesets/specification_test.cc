@@ -139,7 +139,10 @@ TEST_CASE("mistakes are named with line and column") {
           .starts_with("set.yaml:4:12: 20 files of at least 1 byte exceed the total of 10 bytes"));
   CHECK(complaint("name: n\ngroups:\n  - files:\n      - {path: ../x, size: 1}\n")
             .starts_with("set.yaml:4:16: the path '../x' contains '..'"));
-  CHECK(complaint("name: [\n").starts_with("set.yaml:2:1: invalid YAML: "));
+  CHECK(complaint("name: [\n") ==
+        "set.yaml:2:1: invalid YAML: a list that starts with '[' is not closed with ']'");
+  CHECK(complaint("name: n\ngroups:\n  - count: 1e400\n    size: 1\n") ==
+        "set.yaml:3:12: 'count' must be a whole number from 0 to 100000000, not '1e400'");
 }
 
 TEST_CASE("what is no specification is refused") {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "filesets/system/error.h"
 #include "replay/json.h"
@@ -406,6 +407,15 @@ TEST_CASE("invalid JSON is refused with the byte of the error") {
   CHECK_FALSE(refusal("{\"schema_version\": 1, \"x\": \"\xff\"}").empty());
 }
 
+TEST_CASE("a number that no double can hold is refused with its place") {
+  for (const char* number : {"1e400", "-1e400", "123456789e999"}) {
+    const std::string text = refusal(fmt::format("{{\"schema_version\": 5, \"x\": {}}}", number));
+    CAPTURE(text);
+    CHECK(text.starts_with(
+        fmt::format("drive.json: the number {} at byte 28 is out of range: ", number)));
+  }
+}
+
 TEST_CASE("JSON other than results is refused") {
   for (const char* text : {"{}", "[]", "1", "null", "\"x\"", "{\"schema_version\": 0}",
                            "{\"schema_version\": -1}", "{\"schema_version\": 1}"}) {
@@ -446,7 +456,7 @@ TEST_CASE("missing members and wrong types are reported by name") {
   without["measurements"] = nullptr;
   refused(without, "('measurements' must be a list)");
   json["plan"]["jobs"][0]["scale"] = nullptr;
-  refused(json, "('scale' has the wrong type: null)");
+  refused(json, "r: plan.jobs[0]: not a filereel result ('scale' has the wrong type: null)");
 }
 
 TEST_CASE("an unknown kind of job is refused") {
@@ -460,6 +470,19 @@ TEST_CASE("numbers out of range are refused") {
   CHECK_FALSE(refusal(with("/measurements/0/samples/0/bytes", -5)).empty());
   CHECK_FALSE(refusal(with("/measurements/0/samples/0/bytes", 1e300)).empty());
   CHECK_FALSE(refusal(with("/measurements/0/samples/0/files", 1.5)).empty());
+}
+
+TEST_CASE("a wrong value is named with its place, also within lists and maps") {
+  CHECK(refusal(with("/measurements/0/samples/0/bytes", -5)) ==
+        "drive.json: measurements[0].samples[0]: not a filereel result ('bytes' must be an integer "
+        "from 0 to 18446744073709551615, not -5)");
+  CHECK(refusal(with("/measurements/0/samples/0/latency/write/p50_us", 1e300))
+            .starts_with("drive.json: measurements[0].samples[0].latency.write: "));
+  CHECK(refusal(with("/plan/file_systems", Json::array({"ext4", 7}))) ==
+        "drive.json: plan.file_systems[1]: not a filereel result ('file_systems' has the wrong "
+        "type: number)");
+  CHECK(refusal(with("/warnings", Json::array({Json{{"code", 1}}})))
+            .starts_with("drive.json: warnings[0]: "));
 }
 
 TEST_CASE("impossible times are refused with their member") {

@@ -16,15 +16,13 @@ TEST_CASE("the summary of a rejected program contains its name and the reason") 
                           "libbpf: prog 'call_ends': failed to load: -13\n"
                           "libbpf: failed to load object 'recorder_bpf'\n"
                           "libbpf: failed to load BPF skeleton 'recorder_bpf': -13\n") ==
-        "prog 'call_ends': BPF program load failed: Permission denied, "
-        "0: (79) r6 = *(u64 *)(r1 +8), R6 invalid mem access 'scalar'");
+        "'call_ends' (R6 invalid mem access 'scalar')");
 }
 
 TEST_CASE("the summary is one line for any log") {
   CHECK(summarise_bpf_log("") == "no reason given");
   CHECK(summarise_bpf_log("\n-- END PROG LOAD LOG --") == "no reason given");
-  CHECK(summarise_bpf_log("libbpf: extern (func ksym) 'x': not found") ==
-        "extern (func ksym) 'x': not found");
-  CHECK(summarise_bpf_log("a\tb\n" + std::string(1000, 'x') + "\nc\n").size() < 300);
+  CHECK(summarise_bpf_log("libbpf: extern (func ksym) 'x': not found") == "'x'");
+  CHECK(summarise_bpf_log("a\tb\n" + std::string(1000, 'x') + "\n").size() < 300);
   CHECK(summarise_bpf_log("a\tb\n").find('\t') == std::string::npos);
 }

@@ -6,10 +6,10 @@
 #include <iterator>
 #include <ranges>
 
-#include <boost/filesystem/directory.hpp>
 #include <fmt/format.h>
 
 #include "filesets/catalog/catalog.h"
+#include "filesets/system/directory_names.h"
 #include "filesets/system/units.h"
 #include "replay/run/catalogue.h"
 #include "replay/volumes/file_system.h"
@@ -55,14 +55,12 @@ Candidates fc_steps() {
 Candidates block_devices() {
   constexpr std::uint64_t kSector = 512;
   Candidates candidates;
-  boost::system::error_code error;
-  for (const auto& entry : boost::filesystem::directory_iterator("/sys/class/block", error)) {
-    const std::string text = read_sysfs((entry.path() / "size").string());
+  for (const std::string& name : names_at("/sys/class/block")) {
+    const std::string text = read_sysfs("/sys/class/block/" + name + "/size");
     std::uint64_t sectors = 0;
     std::from_chars(text.data(), text.data() + text.size(), sectors);
     if (sectors == 0) continue;
-    candidates.emplace_back("/dev/" + entry.path().filename().string(),
-                            format_size(sectors * kSector));
+    candidates.emplace_back("/dev/" + name, format_size(sectors * kSector));
   }
   std::ranges::sort(candidates, {}, &Candidate::text);
   return candidates;

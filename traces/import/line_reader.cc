@@ -16,6 +16,7 @@
 #include "filesets/system/error.h"
 #include "filesets/system/limits.h"
 #include "filesets/system/printable.h"
+#include "filesets/system/zstd_failure.h"
 #include "traces/import/importer.h"
 
 namespace filereel {
@@ -131,7 +132,7 @@ std::size_t LineReader::State::decompress(char* into, std::size_t size) {
           ErrorKind::unusable_input,
           fmt::format(
               "{}:{}: corrupt zstd data ({}); unpack it with zstd -d to see what can be recovered",
-              printable(name), line + 1, ZSTD_getErrorName(left)));
+              printable(name), line + 1, zstd_failure(left)));
     }
     between_frames = left == 0;
   }

@@ -6,7 +6,8 @@
 
 namespace filereel {
 
-// The first line of the log, which names the program, and the last lines, which give the reason.
+// The name of the rejected program, and the last line of the verifier, which gives the reason.
+// libbpf's own lines only say that something failed.
 std::string summarise_bpf_log(std::string_view log);
 
 }  // namespace filereel

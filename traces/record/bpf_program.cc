@@ -220,7 +220,7 @@ BpfProgram::BpfProgram(const Options& options) : state_(std::make_unique<State>(
   }
   // Permission is not the cause: bpf_missing() has checked it.
   throw Error(ErrorKind::failed,
-              fmt::format("cannot record with BPF: the kernel rejected the program: {}; "
+              fmt::format("cannot record with BPF: the kernel rejected the program {}; "
                           "record with --backend strace",
                           log.summary()));
 }

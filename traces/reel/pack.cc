@@ -6,6 +6,7 @@
 #include <zstd.h>
 
 #include "filesets/system/error.h"
+#include "filesets/system/zstd_failure.h"
 
 namespace filereel {
 
@@ -40,7 +41,7 @@ std::string_view Packer::pack_with(ZSTD_CCtx_s* context, std::string_view bytes)
   const std::size_t size =
       ZSTD_compress2(context, frame_.data(), frame_.size(), bytes.data(), bytes.size());
   if (ZSTD_isError(size)) {
-    throw Error(ErrorKind::failed, fmt::format("cannot compress: {}", ZSTD_getErrorName(size)));
+    throw Error(ErrorKind::failed, fmt::format("cannot compress: {}", zstd_failure(size)));
   }
   if (size >= bytes.size()) return {};
   return {frame_.data(), size};

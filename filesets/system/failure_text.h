@@ -1,0 +1,15 @@
+// The only place that turns exceptions into text for the user. Texts of libraries (Boost, the C++
+// library) are written for programmers: they name a function of the library instead of what failed.
+#pragma once
+
+#include <exception>
+#include <string>
+
+namespace filereel {
+
+// Returns one line: what failed, where, and what to do. An Error's own text; otherwise a text for
+// the kind of exception. Exceptions of formats (JSON, YAML, zstd) are caught where they are read,
+// with the file and the place: here they would be an error of filereel.
+std::string failure_text(const std::exception& failure);
+
+}  // namespace filereel

@@ -1,0 +1,59 @@
+#include "replay/parse_json.h"
+
+#include <limits>
+#include <optional>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "filesets/system/error.h"
+#include "filesets/system/printable.h"
+#include "replay/json.h"
+
+namespace filereel {
+namespace {
+
+// Reads a text only to find the place where the parser gives up: its exception for a number has no
+// place.
+struct PlaceOfFailure : Json::json_sax_t {
+  std::size_t byte = 0;
+  std::string token;
+
+  bool parse_error(std::size_t position, const std::string& last, const Json::exception&) override {
+    byte = position;
+    token = last;
+    return false;
+  }
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(number_integer_t) override { return true; }
+  bool number_unsigned(number_unsigned_t) override { return true; }
+  bool number_float(number_float_t, const string_t&) override { return true; }
+  bool string(string_t&) override { return true; }
+  bool binary(binary_t&) override { return true; }
+  bool start_object(std::size_t) override { return true; }
+  bool key(string_t&) override { return true; }
+  bool end_object() override { return true; }
+  bool start_array(std::size_t) override { return true; }
+  bool end_array() override { return true; }
+};
+
+}  // namespace
+
+Json parse_json(std::string_view text, std::string_view name, std::string_view what_to_do) {
+  try {
+    return Json::parse(text);
+  } catch (const Json::parse_error& error) {
+    throw_unusable(name, fmt::format("invalid JSON at byte {}; {}", error.byte, what_to_do));
+  } catch (const Json::out_of_range&) {
+    PlaceOfFailure place;
+    Json::sax_parse(text, &place);
+    throw_unusable(name, fmt::format("the number {} at byte {} is out of range: it must be "
+                                     "between -{:.1e} and {:.1e}; {}",
+                                     printable(place.token), place.byte + 1 - place.token.size(),
+                                     std::numeric_limits<double>::max(),
+                                     std::numeric_limits<double>::max(), what_to_do));
+  }
+}
+
+}  // namespace filereel
