@@ -16,6 +16,7 @@
 #include "filesets/system/nearest.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/process.h"
+#include "filesets/system/sandbox.h"
 #include "filesets/system/stacks.h"
 #include "filesets/system/write_to.h"
 #include "tools/commands.h"
@@ -34,6 +35,20 @@ std::string lost_place() {
   if (has_working_directory()) return "";
   return " (the working directory does not exist any more: change to another one, or use absolute "
          "paths)";
+}
+
+// For exceptions of threads, which nobody catches: most are for lack of memory.
+[[noreturn]] void end_by_failure() {
+  try {
+    if (const std::exception_ptr failure = std::current_exception()) {
+      std::rethrow_exception(failure);
+    }
+  } catch (const std::exception& failure) {
+    complain(failure_text(failure));
+  } catch (...) {
+    complain(failure_text(std::exception()));
+  }
+  _exit(static_cast<int>(ErrorKind::failed));
 }
 
 // Prints the text of --help or --version.
@@ -145,6 +160,7 @@ void complain(const std::string& text) {
 }
 
 int run_command_line(int argc, const char* const* argv) {
+  std::set_terminate(end_by_failure);
   ErrorKind kind = ErrorKind::failed;
   std::string text;
   try {
@@ -154,7 +170,10 @@ int run_command_line(int argc, const char* const* argv) {
     return obey(argc, argv);
   } catch (const Error& error) {
     kind = error.kind();
-    text = error.what() + lost_place();
+    text = error.what();
+    const bool is_told = kind == ErrorKind::usage || text.contains("a policy denies");
+    if (!is_told) text += denials_note();
+    text += lost_place();
   } catch (const std::exception& error) {
     text = failure_text(error);
   }

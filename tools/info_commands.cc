@@ -13,6 +13,7 @@
 #include "filesets/catalog/catalog.h"
 #include "filesets/system/counted.h"
 #include "filesets/system/packages.h"
+#include "filesets/system/sandbox.h"
 #include "filesets/system/units.h"
 #include "replay/engine/io_engine.h"
 #include "replay/run/capabilities.h"
@@ -102,6 +103,7 @@ void doctor(const Session& session) {
   const auto line = [&](std::string_view what, std::string_view finding) {
     text += fmt::format("{:<16} {}\n", what, finding);
   };
+  const std::string no_mounts = denial(CallUse::mounts);
   switch (found.power) {
     case MountCapability::full:
       line("mounts", "image files and block devices, in a private namespace");
@@ -110,8 +112,9 @@ void doctor(const Session& session) {
       line("mounts", "image files with FUSE drivers only; run as root for kernel drivers");
       break;
     case MountCapability::none:
-      line("mounts",
-           "none (directories only): run as root, or allow user namespaces and /dev/fuse");
+      line("mounts", "none (directories only): " +
+                         (no_mounts.empty() ? "run as root, or allow user namespaces and /dev/fuse"
+                                            : no_mounts));
       break;
   }
   line("loop devices", found.loop_devices ? "yes" : "no: run as root, or load the loop module");
@@ -123,8 +126,13 @@ void doctor(const Session& session) {
   line("recording", describe_recorders());
   const std::optional<std::string> no_uring = uring_unavailable_reason();
   line("io_uring", no_uring ? "no: " + *no_uring : "yes");
+  const std::string no_openat2 = denial("openat2");
   line("confinement",
-       found.openat2 ? "openat2" : "missing: openat2 needs Linux 5.6; replay is impossible");
+       no_openat2.empty() ? "openat2" : fmt::format("replay is impossible: {}", no_openat2));
+  const std::string denied = denied_calls();
+  line("system calls", denied.empty() ? "all allowed" : "denied by a policy: " + denied);
+  line("/proc", has_proc() ? "mounted"
+                           : "missing: most commands need it; mount it (mount -t proc proc /proc)");
   session.print(text + missing_programs(found.missing));
 }
 

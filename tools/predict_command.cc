@@ -13,6 +13,7 @@
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/read_file.h"
+#include "filesets/system/sandbox.h"
 #include "replay/compare/prediction.h"
 #include "replay/compare/prediction_json.h"
 #include "replay/compare/sessions.h"
@@ -163,6 +164,7 @@ void show(const PredictArguments& arguments, const PredictedProgram& program,
 }
 
 void predict(const PredictArguments& arguments, Session& session) {
+  require_calls(CallUse::volumes, "measuring volumes");
   const PredictedProgram program =
       describe(arguments.reel, open_named_reel(arguments.reel)->info());
   clear_leftovers(session);

@@ -29,6 +29,7 @@
 #include "filesets/system/printable.h"
 #include "filesets/system/process.h"
 #include "filesets/system/program_privileges.h"
+#include "filesets/system/sandbox.h"
 #include "filesets/system/units.h"
 #include "tools/commands.h"
 #include "tools/output_options.h"
@@ -243,6 +244,7 @@ void warn_of_privileges(const RecordArguments& arguments, const RecorderChoice& 
 }
 
 void record(const RecordArguments& arguments, Session& session) {
+  require_proc("recording");
   RecordRequest request = make_request(arguments);
   std::optional<std::uint64_t> duration_ns;
   if (!arguments.duration.empty()) {

@@ -15,6 +15,7 @@
 #include "filesets/system/error.h"
 #include "filesets/system/failure_text.h"
 #include "filesets/system/read_file.h"
+#include "filesets/system/sandbox.h"
 #include "replay/measure/clock.h"
 #include "replay/run/drive_parts.h"
 #include "replay/run/job_options.h"
@@ -320,6 +321,7 @@ void run_as_client(RunArguments& arguments, Session& session) {
 
 void run(RunArguments& arguments, Session& session) {
   check_together(arguments);
+  require_calls(CallUse::volumes, "measuring volumes");
   if (take_mpi(arguments)) return run_as_client(arguments, session);
   clear_leftovers(session);
   Prepared prepared;

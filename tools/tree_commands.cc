@@ -18,6 +18,7 @@
 #include "filesets/system/error.h"
 #include "filesets/system/mount_info.h"
 #include "filesets/system/printable.h"
+#include "filesets/system/sandbox.h"
 #include "filesets/system/units.h"
 #include "replay/measure/clock.h"
 #include "replay/run/limit_checks.h"
@@ -46,6 +47,7 @@ std::string contents(const FileSetTotals& totals) {
 }
 
 void capture(const std::string& folder, const std::string& output, bool cross, Session& session) {
+  require_calls(CallUse::trees, "capture");
   const SignalWatch signals;
   TreeProgress seen;
   // A stream has no name of its own.
@@ -119,6 +121,7 @@ std::string wrong_scale(const std::string& text) {
 
 void populate(const std::string& set_name, const std::string& folder, double scale,
               Session& session) {
+  require_calls(CallUse::volumes, "populate");
   const FileSet set = load_file_set(set_name, scale);
   const FileSystemLimits limits = limits_of_folder(folder);
   constexpr std::string_view kAdvice = "choose a directory on another file system";

@@ -22,6 +22,7 @@
 #include "filesets/system/directory_path.h"
 #include "filesets/system/error.h"
 #include "filesets/system/limits.h"
+#include "filesets/system/sandbox.h"
 
 namespace filereel {
 namespace {
@@ -43,6 +44,9 @@ std::string numbered(const std::string& name, int number) {
 
 std::string real_path_of(const std::string& directory) {
   if (std::string real = canonical_path(directory); !real.empty()) return real;
+  if (const std::string denied = denial("getcwd"); !denied.empty()) {
+    throw_failed(fmt::format("{}: cannot find its place: {}", directory, denied));
+  }
   // Too long for a system call, or removed already.
   const std::string absolute = absolute_path(directory);
   return absolute.starts_with('/') ? absolute : "/";
@@ -83,7 +87,6 @@ void AtomicFile::check_target() {
     if (errno == ENAMETOOLONG) {
       throw_failed(fmt::format("{}: {}; choose a shorter name", path_, std::strerror(errno)));
     }
-    return;
   }
   const auto refuse = [this](std::string_view what) {
     throw Error(ErrorKind::failed,

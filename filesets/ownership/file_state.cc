@@ -1,5 +1,6 @@
 #include "filesets/ownership/file_state.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -19,6 +20,26 @@ std::int64_t nanoseconds(const statx_timestamp& time) {
   return time.tv_sec * kSecond + time.tv_nsec;
 }
 
+std::int64_t nanoseconds(const timespec& time) {
+  return time.tv_sec * kSecond + time.tv_nsec;
+}
+
+// Where a policy denies statx: without the birth time and the mount, as on file systems that have
+// no birth times.
+std::optional<FileState> older_state(int directory, const std::string& name, int flags) {
+  struct stat info{};
+  if (fstatat(directory, name.c_str(), &info, flags) != 0) return std::nullopt;
+  FileState state;
+  state.identity.inode = info.st_ino;
+  state.mode = info.st_mode;
+  state.owner = info.st_uid;
+  state.links = static_cast<std::uint32_t>(info.st_nlink);
+  state.size = static_cast<std::uint64_t>(info.st_size);
+  state.modified_ns = nanoseconds(info.st_mtim);
+  state.changed_ns = nanoseconds(info.st_ctim);
+  return state;
+}
+
 }  // namespace
 
 bool FileState::is_directory() const {
@@ -30,7 +51,7 @@ std::optional<FileState> read_file_state(int directory, const std::string& name)
   const int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | (name.empty() ? AT_EMPTY_PATH : 0);
   if (statx(directory, name.c_str(), flags, STATX_BASIC_STATS | STATX_BTIME | STATX_MNT_ID,
             &info) != 0) {
-    return std::nullopt;
+    return errno == EPERM || errno == ENOSYS ? older_state(directory, name, flags) : std::nullopt;
   }
   FileState state;
   state.identity.inode = info.stx_ino;

@@ -65,9 +65,9 @@ void remove_contents(int directory, const std::string& shown) {
 int rename_new(int from_parent, const std::string& from, int to_parent, const std::string& to) {
   const auto done = [](int result) { return result == 0 ? 0 : errno; };
   int error = done(renameat2(from_parent, from.c_str(), to_parent, to.c_str(), RENAME_NOREPLACE));
-  if (error != EINVAL && error != ENOSYS) return error;
-  // Some FUSE and network file systems have no exclusive rename. A hard link is exclusive, too, but
-  // is not possible for directories or on FAT.
+  if (error != EINVAL && error != ENOSYS && error != EPERM) return error;
+  // Some FUSE and network file systems have no exclusive rename, and a policy may deny the call. A
+  // hard link is exclusive, too, but is not possible for directories or on FAT.
   error = done(linkat(from_parent, from.c_str(), to_parent, to.c_str(), 0));
   if (error == 0) return done(unlinkat(from_parent, from.c_str(), 0));
   if (error == EEXIST || read_file_state(to_parent, to)) return EEXIST;

@@ -74,8 +74,15 @@ StateDirectory open_state_directory() {
 
 std::uint64_t random_number() {
   std::uint64_t number = 0;
-  if (getrandom(&number, sizeof number, 0) != static_cast<ssize_t>(sizeof number)) {
-    throw_failed(fmt::format("cannot get random numbers from the kernel: {}", error_text(errno)));
+  if (getrandom(&number, sizeof number, 0) == static_cast<ssize_t>(sizeof number)) return number;
+  const Descriptor device(
+      open("/dev/urandom", O_RDONLY | O_CLOEXEC));  // a policy may deny the call
+  if (!device ||
+      read(device.get(), &number, sizeof number) != static_cast<ssize_t>(sizeof number)) {
+    throw_failed(
+        fmt::format("cannot get random numbers: a policy denies getrandom here, and "
+                    "/dev/urandom cannot be read: {}; allow one of them",
+                    strerror(errno)));
   }
   return number;
 }

@@ -27,6 +27,7 @@
 #include "filesets/system/limits.h"
 #include "filesets/system/mount_info.h"
 #include "filesets/system/printable.h"
+#include "filesets/system/sandbox.h"
 
 namespace filereel {
 namespace {
@@ -140,9 +141,8 @@ void WorkDirectory::open_target() {
   // The path of the opened directory, even if its name refers to something else by now.
   full_path_ = fs::read_symlink(fmt::format("/proc/self/fd/{}", target_.get()), error).string();
   if (error) {
-    throw_failed(fmt::format(
-        "cannot use {}: /proc is not mounted; mount it first (mount -t proc proc /proc)",
-        printable(path_)));
+    require_proc(fmt::format("using {}", printable(path_)));
+    fail("cannot find the path of", error.value());
   }
 }
 

@@ -40,8 +40,10 @@ std::string_view next_step(int error) {
       return "raise the quota or choose another directory";
     case EFBIG:
       return "choose a file system that supports files of this size";
-    case EACCES:
     case EPERM:
+    case ENOSYS:
+      return "check that the file system and the policies of the system permit it";
+    case EACCES:
     case EOPNOTSUPP:
       return "choose a writable directory on a file system that supports this kind of entry";
     case EROFS:
@@ -57,8 +59,6 @@ std::string_view next_step(int error) {
     case ELOOP:
     case EXDEV:
       return "choose a directory whose parent exists and that no other process changes";
-    case ENOSYS:
-      return "filereel needs Linux 5.6 or later for openat2";
     default:
       return "check the file system and the kernel log";
   }
@@ -114,12 +114,12 @@ class TreePopulator {
 
   [[noreturn]] void fail(std::string_view path, int error) const {
     const std::string limit = limit_text(error);
-    throw Error(ErrorKind::failed,
-                fmt::format("populate {:?}: {} ({} of {} created); {}",
-                            path.empty() ? dir_ : fmt::format("{}/{}", dir_, path),
-                            std::strerror(error), done_.entries,
-                            counted(set_.entries.size(), "entry", "entries"),
-                            limit.empty() ? std::string(next_step(error)) : limit));
+    throw Error(
+        ErrorKind::failed,
+        fmt::format("populate {:?}: {} ({} of {} created); {}",
+                    path.empty() ? dir_ : fmt::format("{}/{}", dir_, path), std::strerror(error),
+                    done_.entries, counted(set_.entries.size(), "entry", "entries"),
+                    limit.empty() ? std::string(next_step(error)) : limit));
   }
 
   void check_space() {

@@ -1,5 +1,6 @@
 #include "filesets/system/failure_text.h"
 
+#include <cerrno>
 #include <cstring>
 #include <new>
 #include <system_error>
@@ -10,6 +11,7 @@
 #include "filesets/system/error.h"
 #include "filesets/system/limits.h"
 #include "filesets/system/printable.h"
+#include "filesets/system/sandbox.h"
 
 namespace filereel {
 namespace {
@@ -35,7 +37,10 @@ std::string failure_text(const std::exception& failure) {
     return text_of(*files);
   }
   if (const auto* refused = dynamic_cast<const std::system_error*>(&failure)) {
-    return fmt::format("the system refused: {}", start_error_text(refused->code().value(), ""));
+    const int error = refused->code().value();
+    const std::string denied = error == EPERM || error == ENOSYS ? denial("clone3") : "";
+    if (!denied.empty()) return fmt::format("cannot start a thread: {}", denied);
+    return fmt::format("the system refused: {}", start_error_text(error, ""));
   }
   return "filereel itself failed, which is a bug; report it with this command and its files";
 }

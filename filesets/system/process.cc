@@ -18,6 +18,7 @@
 #include "filesets/system/error.h"
 #include "filesets/system/limits.h"
 #include "filesets/system/packages.h"
+#include "filesets/system/sandbox.h"
 
 namespace filereel {
 namespace {
@@ -105,8 +106,11 @@ ChildProcess::ChildProcess(const std::vector<std::string>& command) {
   // O_APPEND: the child appends while output() reads from the start.
   output_.reset(memfd_create("output", MFD_CLOEXEC));
   const Descriptor null(open("/dev/null", O_RDWR | O_CLOEXEC));
+  if (!output_) output_.reset(open(P_tmpdir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));  // denied
   if (!output_ || !null) {
-    throw_failed(fmt::format("cannot start {}: {}", *program, error_text(errno)));
+    const std::string denied = output_ ? "" : denial("memfd_create");
+    throw_failed(
+        fmt::format("cannot start {}: {}", *program, denied.empty() ? error_text(errno) : denied));
   }
   fcntl(output_.get(), F_SETFL, O_APPEND);
   const pid_t parent = getpid();

@@ -1,4 +1,6 @@
 // Probes the io_uring features of this system.
+#include <fstream>
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <string.h>
@@ -8,6 +10,7 @@
 
 #include "filesets/system/descriptor.h"
 #include "filesets/system/error.h"
+#include "filesets/system/sandbox.h"
 #include "replay/engine/buffer.h"
 #include "replay/engine/io_engine.h"
 #include "replay/engine/uring_ring.h"
@@ -39,6 +42,11 @@ std::int64_t read_polled(int file, const Buffer& buffer) {
 }  // namespace
 
 std::optional<std::string> uring_unavailable_reason() {
+  int disabled = 0;  // by the system's own setting, of which the error of the ring tells
+  std::ifstream("/proc/sys/kernel/io_uring_disabled") >> disabled;
+  if (const std::string why = disabled == 0 ? denial(CallUse::rings) : ""; !why.empty()) {
+    return fmt::format("io_uring is unavailable: {}, or use the blocking engine", why);
+  }
   try {
     Ring(2);
   } catch (const Error& error) {

@@ -86,6 +86,8 @@ std::string advice_on(const DivergenceExample& what, std::string_view room) {
     case EPERM:
       return "another program changed permissions or attributes in the work directory, or a "
              "security policy forbids the operation";
+    case ENOSYS:
+      return "check that the volume and the policies of the system permit it";
     default:
       return "check the kernel log (dmesg) for device errors";
   }

@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <iterator>
 
-#include <fcntl.h>
 #include <unistd.h>
 
-#include "filesets/system/descriptor.h"
 #include "filesets/system/process.h"
-#include "replay/engine/linux_calls.h"
+#include "filesets/system/sandbox.h"
 #include "replay/volumes/loop_device.h"
 #include "replay/volumes/residency.h"
 
@@ -32,7 +30,9 @@ FileSystemCapability probe(const FileSystemInfo& info, MountCapability power) {
     found.missing.push_back(info.fuse_program);
   }
   if (found.missing.empty() && found.driver.empty()) {
-    found.advice = power == MountCapability::full ? "use a kernel that supports it" : "run as root";
+    found.advice = !has_proc()                      ? "mount /proc"
+                   : power == MountCapability::full ? "use a kernel that supports it"
+                                                    : "run as root";
   }
   return found;
 }
@@ -46,10 +46,6 @@ Capabilities probe_capabilities() {
   found.fuse = access("/dev/fuse", R_OK | W_OK) == 0;
   found.drops_caches = access("/proc/sys/vm/drop_caches", W_OK) == 0;
   found.cachestat = has_cachestat();
-  const Descriptor root(open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  const std::int64_t opened = LinuxCalls::open_beneath(root.get(), ".");
-  found.openat2 = opened >= 0;
-  if (found.openat2) LinuxCalls::close(static_cast<int>(opened));
   for (const FileSystemInfo& info : file_systems()) {
     found.file_systems.push_back(probe(info, found.power));
     std::ranges::copy(found.file_systems.back().missing, std::back_inserter(found.missing));

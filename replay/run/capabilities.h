@@ -25,7 +25,6 @@ struct Capabilities {
   bool fuse = false;
   bool drops_caches = false;  // of the whole machine
   bool cachestat = false;     // otherwise mincore measures what is cached
-  bool openat2 = false;       // every replay needs it
   std::vector<FileSystemCapability> file_systems;
   // Programs that are not installed, each once: those of the file systems, strace and fio.
   std::vector<std::string_view> missing;

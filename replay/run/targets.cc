@@ -13,6 +13,7 @@
 #include "filesets/system/error.h"
 #include "filesets/system/packages.h"
 #include "filesets/system/process.h"
+#include "filesets/system/sandbox.h"
 #include "replay/run/drive_parts.h"
 #include "replay/volumes/device_part.h"
 
@@ -200,6 +201,9 @@ std::vector<FileSystemKind> usable_file_systems(const std::vector<FileSystemKind
     if (!find_program(info.make_program)) {
       missing = fmt::format("{} is not installed; {}", info.make_program,
                             install_advice(info.make_program));
+    } else if (const std::string denied = denial(CallUse::mounts);
+               !denied.empty() && power != MountCapability::full) {
+      missing = denied;
     } else if (!choose_driver(kind, power)) {
       missing = info.fuse_program.empty()
                     ? fmt::format("the kernel has no driver for it, or mounting is not permitted")

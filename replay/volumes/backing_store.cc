@@ -168,7 +168,8 @@ void BackingStore::allocate_image() {
   }
   const auto size = static_cast<off_t>(size_);
   if (fallocate(file(), 0, 0, size) == 0) return;
-  if (errno != EOPNOTSUPP || ftruncate(file(), size) != 0) {
+  const bool unsupported = errno == EOPNOTSUPP || errno == EPERM || errno == ENOSYS;
+  if (!unsupported || ftruncate(file(), size) != 0) {
     throw_failed(fmt::format("cannot extend {} to {}: {}", printable(target_.path),
                              format_size(size_), error_text(errno)));
   }

@@ -24,6 +24,7 @@
 #include "filesets/system/error.h"
 #include "filesets/system/limits.h"
 #include "filesets/system/printable.h"
+#include "filesets/system/sandbox.h"
 #include "replay/volumes/device_part.h"
 #include "replay/volumes/mount.h"
 #include "replay/volumes/sysfs.h"
@@ -108,6 +109,7 @@ std::string writer_of(dev_t device) {
 
 // The reason why the device must not be used; "" if there is none.
 std::string user_of(dev_t device, std::span<const dev_t> own_loops) {
+  require_proc("checking that a device is not in use");
   for (const MountedFileSystem& mounted : mounted_file_systems()) {
     // FUSE and btrfs report their own device numbers, so the source is checked as well.
     if (mounted.device == device || device_number(mounted.source) == device) {

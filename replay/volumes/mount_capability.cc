@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "filesets/system/sandbox.h"
 #include "replay/volumes/loop_device.h"
 #include "replay/volumes/mount.h"
 
@@ -43,6 +44,7 @@ bool isolate_mounts() {
 }  // namespace
 
 MountCapability enter_mount_namespace() {
+  if (!denial(CallUse::mounts).empty()) return MountCapability::none;
   if (unshare(CLONE_NEWNS) == 0) {
     if (!isolate_mounts()) return MountCapability::none;
     if (geteuid() == 0 && loop_devices_available()) return MountCapability::full;

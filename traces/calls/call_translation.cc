@@ -139,8 +139,11 @@ bool is_dropped_failure(CallParts& parts, CallContext& context) {
     parts.builder.approximated("reads and writes that failed because of their flags omitted");
     return true;
   }
+  const bool copies = is_one_of(call.call, {Call::clone_range, Call::copy_file_range});
   const std::string_view loss =
-      error == ENAMETOOLONG ? "calls with names that are too long"
+      copies && (error == EOPNOTSUPP || error == EXDEV)
+          ? "clones and copies that the file systems do not support"
+      : error == ENAMETOOLONG ? "calls with names that are too long"
       // If the replay is permitted to do it, it changes what later calls find.
       : is_environment_error(error) &&
               (changes_files(call) || changes_open_file(parts, context, error))

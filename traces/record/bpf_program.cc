@@ -24,6 +24,7 @@
 #include "filesets/system/descriptor.h"
 #include "filesets/system/error.h"
 #include "filesets/system/limits.h"
+#include "filesets/system/sandbox.h"
 #include "traces/record/bpf_calls.h"
 #include "traces/record/bpf_event.h"
 #include "traces/record/bpf_log.h"
@@ -374,6 +375,7 @@ std::string bpf_missing() {
       std::string_view(name.data()) != kFirstNamespace) {
     return "BPF does not work in a PID namespace (container); record from the host";
   }
+  if (std::string denied = denial("bpf"); !denied.empty()) return denied;
   const BpfLog log;
   if (!kernel_types()) {
     return "BPF needs a kernel with BTF type information (CONFIG_DEBUG_INFO_BTF, "

@@ -15,6 +15,7 @@
 #include "filesets/system/limits.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/process.h"
+#include "filesets/system/sandbox.h"
 
 namespace filereel {
 namespace {
@@ -73,7 +74,11 @@ HeldProgram::HeldProgram(const std::vector<std::string>& command, void (*prepare
   arguments.push_back(nullptr);
 
   int ends[2];
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) fail(errno, kNoRoom);
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+    const int error = errno;
+    const std::string denied = denial("socketpair");
+    fail(error, denied.empty() ? kNoRoom : denied);
+  }
   control_socket_.reset(ends[0]);
   Descriptor other_end(ends[1]);
   pid_ = fork();

@@ -41,16 +41,17 @@ std::vector<std::string> strace_command(const std::vector<std::uint32_t>& proces
       add_name(whole, call.name);
     }
   }
-  return {
-      "strace", "-f", "-I", "anywhere",  // signals end it immediately, see detach
-      "-ttt",                            // start of calls, in microseconds
-      "-T",                              // duration of calls
-      "-y",                              // paths of descriptors
-      "-s", "256",                       // complete attribute names; transferred data is not needed
-      "-e", traced, "-e", whole,         // all buffers of a call
-      // Those that can end a program with a core dump.
-      "-e", "signal=SIGQUIT,SIGILL,SIGTRAP,SIGABRT,SIGBUS,SIGFPE,SIGSEGV,SIGXCPU,SIGXFSZ,SIGSYS",
-      "-o", fmt::format("/dev/fd/{}", output), "-p", fmt::format("{}", fmt::join(processes, ","))};
+  return {"strace", "-f", "-I", "anywhere",  // signals end it immediately, see detach
+          "-ttt",                            // start of calls, in microseconds
+          "-T",                              // duration of calls
+          "-y",                              // paths of descriptors
+          "-s", "256",                // complete attribute names; transferred data is not needed
+          "-e", traced, "-e", whole,  // all buffers of a call
+          // Those that can end a program with a core dump.
+          "-e",
+          "signal=SIGQUIT,SIGILL,SIGTRAP,SIGABRT,SIGBUS,SIGFPE,SIGSEGV,SIGXCPU,SIGXFSZ,SIGSYS",
+          "-o", fmt::format("/proc/self/fd/{}", output), "-p",
+          fmt::format("{}", fmt::join(processes, ","))};
 }
 
 std::string first_complaint(const std::string& said) {

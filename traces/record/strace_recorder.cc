@@ -16,6 +16,7 @@
 #include "filesets/system/error.h"
 #include "filesets/system/packages.h"
 #include "filesets/system/process.h"
+#include "filesets/system/sandbox.h"
 #include "traces/import/strace_import.h"
 #include "traces/record/bind_mounts.h"
 #include "traces/record/program.h"
@@ -182,7 +183,9 @@ std::string why_forbidden() {
 }
 
 std::string missing() {
+  if (std::string denied = denial(CallUse::tracing); !denied.empty()) return denied;
   if (!find_program("strace")) return "strace is not installed; " + install_advice("strace");
+  if (!has_proc()) return "strace needs /proc: mount it (mount -t proc proc /proc)";
   try {
     const HeldProgram held({"true"}, allow_tracing);
     StraceProcess strace({static_cast<std::uint32_t>(held.pid())});
