@@ -87,6 +87,7 @@ void AtomicFile::check_target() {
     if (errno == ENAMETOOLONG) {
       throw_failed(fmt::format("{}: {}; choose a shorter name", path_, std::strerror(errno)));
     }
+    return;
   }
   const auto refuse = [this](std::string_view what) {
     throw Error(ErrorKind::failed,
