@@ -32,9 +32,19 @@ using RunFigures = std::array<double, 3>;
 // A measurement that counts, with the figures of its runs.
 struct CountedMeasurement {
   const Metric* metric = nullptr;
-  std::vector<std::vector<RunFigures>> runs;    // by group
+  std::vector<std::vector<RankedValues>> runs;  // by group and column
   std::vector<const PooledMeasurement*> sides;  // by group
 };
+
+std::vector<RankedValues> ranked_columns(std::span<const RunFigures> runs) {
+  std::vector<RankedValues> columns;
+  for (std::size_t column = 0; column < RunFigures().size(); ++column) {
+    std::vector<double> values;
+    for (const RunFigures& run : runs) values.push_back(run[column]);
+    columns.emplace_back(values);
+  }
+  return columns;
+}
 
 // The figures of all runs of all groups; empty unless all groups have some.
 template <class Of>
@@ -42,12 +52,13 @@ std::optional<CountedMeasurement> counted_by(const MatchedMeasurement& matched,
                                              const Metric& metric, Of of) {
   CountedMeasurement one{.metric = &metric, .runs = {}, .sides = matched.of};
   for (const PooledMeasurement* gathered : matched.of) {
-    std::vector<RunFigures>& runs = one.runs.emplace_back();
+    std::vector<RunFigures> runs;
     for (std::size_t i = 0; i < gathered->samples.size(); ++i) {
       const auto figures = of(gathered->origins[i], *gathered->samples[i]);
       if (figures) runs.push_back(*figures);
     }
     if (runs.empty()) return std::nullopt;
+    one.runs.push_back(ranked_columns(runs));
   }
   return one;
 }
@@ -102,14 +113,9 @@ bool belongs(const IndexDefinition& definition, const MeasurementKey& key) {
   });
 }
 
-// The median of a column, over all runs or over those of a resample.
-double median_of(const std::vector<RunFigures>& runs, std::size_t column,
-                 const std::vector<std::size_t>* chosen) {
-  std::vector<double> values(runs.size());
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    values[i] = runs[chosen ? (*chosen)[i] : i][column];
-  }
-  return median(values);
+// The median over all runs, or over those of a resample.
+double median_of(const RankedValues& runs, const std::vector<std::size_t>* chosen) {
+  return chosen ? runs.median_of(*chosen) : runs.median();
 }
 
 // Calculates one group's figures from all its runs, or from a resample in which the group's series
@@ -121,7 +127,7 @@ class GroupFigures {
 
   std::vector<std::size_t> sizes() const {
     std::vector<std::size_t> sizes;
-    for (const CountedMeasurement& one : counted_) sizes.push_back(one.runs[group_].size());
+    for (const CountedMeasurement& one : counted_) sizes.push_back(one.runs[group_][0].size());
     return sizes;
   }
 
@@ -134,8 +140,8 @@ class GroupFigures {
     double seconds = 0, accesses = 0;
     for (std::size_t i = 0; i < counted_.size(); ++i) {
       const auto* chosen = resample ? &(*resample)[first + i] : nullptr;
-      seconds += median_of(counted_[i].runs[group_], 1, chosen);
-      accesses += median_of(counted_[i].runs[group_], 2, chosen);
+      seconds += median_of(counted_[i].runs[group_][1], chosen);
+      accesses += median_of(counted_[i].runs[group_][2], chosen);
     }
     constexpr double kMicro = 1e6;
     return {mean(resample, first), seconds / accesses * kMicro};
@@ -152,7 +158,7 @@ class GroupFigures {
     std::vector<double> medians(counted_.size());
     for (std::size_t i = 0; i < counted_.size(); ++i) {
       const auto* chosen = resample ? &(*resample)[first + i] : nullptr;
-      medians[i] = median_of(counted_[i].runs[group_], 0, chosen);
+      medians[i] = median_of(counted_[i].runs[group_][0], chosen);
     }
     return geometric_mean(medians);
   }
@@ -173,7 +179,7 @@ double error_of_sessions(const std::vector<CountedMeasurement>& counted, std::si
 bool in_pairs(const std::vector<CountedMeasurement>& counted, std::size_t group,
               std::size_t other) {
   return std::ranges::all_of(counted, [&](const CountedMeasurement& one) {
-    return one.runs[group].size() == one.runs[other].size() &&
+    return one.runs[group][0].size() == one.runs[other][0].size() &&
            took_turns(*one.sides[group], *one.sides[other]);
   });
 }

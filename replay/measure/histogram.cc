@@ -7,7 +7,9 @@ namespace filereel {
 void Histogram::merge(const Histogram& other) {
   if (other.counts_.empty()) return;
   prepare();
-  for (std::size_t i = 0; i < kBuckets; ++i) counts_[i] += other.counts_[i];
+  for (std::size_t i = 0; i < kBuckets; ++i) {
+    if (const std::uint64_t count = other.counts_[i]; count > 0) counts_[i] += count;
+  }
   total_ += other.total_;
   max_ = std::max<std::uint64_t>(max_, other.max_);
 }
@@ -44,14 +46,21 @@ std::uint64_t Histogram::count() const {
 }
 
 std::uint64_t Histogram::percentile(double share) const {
-  const auto wanted =
-      static_cast<std::uint64_t>(std::max(1.0, std::ceil(share * static_cast<double>(count()))));
+  return percentiles({&share, 1}).front();
+}
+
+std::vector<std::uint64_t> Histogram::percentiles(std::span<const double> shares) const {
+  const auto all = static_cast<double>(count());
+  std::vector<std::uint64_t> found;
   std::uint64_t seen = 0;
-  for (std::size_t i = 0; i < counts_.size(); ++i) {
-    seen += counts_[i];
-    if (seen >= wanted) return std::min<std::uint64_t>(upper_bound(i), max_);
+  std::size_t next = 0;  // bucket
+  for (const double share : shares) {
+    const auto wanted = static_cast<std::uint64_t>(std::max(1.0, std::ceil(share * all)));
+    while (next < counts_.size() && seen < wanted) seen += counts_[next++];
+    found.push_back(seen < wanted ? std::uint64_t{max_}
+                                  : std::min<std::uint64_t>(upper_bound(next - 1), max_));
   }
-  return max_;
+  return found;
 }
 
 std::uint64_t Histogram::count_above(std::uint64_t ns) const {
@@ -63,6 +72,7 @@ std::uint64_t Histogram::count_above(std::uint64_t ns) const {
 double Histogram::total_above(std::uint64_t ns) const {
   double sum = 0;
   for (std::size_t i = bucket(ns) + 1; i < counts_.size(); ++i) {
+    if (counts_[i] == 0) continue;
     const std::uint64_t high = std::min<std::uint64_t>(upper_bound(i), max_);
     const double middle = static_cast<double>(lower_bound(i)) / 2 + static_cast<double>(high) / 2;
     sum += static_cast<double>(counts_[i]) * middle;

@@ -68,6 +68,8 @@ class Histogram {
   // The smallest recorded value (to 0.8 %) that at least `share` (0 to 1) of all values do not
   // exceed; 0 if the histogram is empty.
   std::uint64_t percentile(double share) const;
+  // The same for several shares in ascending order, in one pass.
+  std::vector<std::uint64_t> percentiles(std::span<const double> shares) const;
   // Number of values in buckets above that of `ns`.
   std::uint64_t count_above(std::uint64_t ns) const;
   // Sum of these values in nanoseconds, to 0.4 %.

@@ -37,14 +37,15 @@ const Percentile* tail_percentile(double operations) {
 
 LatencySummary summarise(const Histogram& latency) {
   const auto microseconds = [](std::uint64_t ns) { return static_cast<double>(ns) / 1e3; };
-  const auto at = [&](double share) { return microseconds(latency.percentile(share)); };
+  constexpr std::array kShares = {0.5, 0.9, 0.95, 0.99, 0.999, 0.9999};
+  const std::vector<std::uint64_t> at = latency.percentiles(kShares);
   return {.count = latency.count(),
-          .p50_us = at(0.5),
-          .p90_us = at(0.9),
-          .p95_us = at(0.95),
-          .p99_us = at(0.99),
-          .p999_us = at(0.999),
-          .p9999_us = at(0.9999),
+          .p50_us = microseconds(at[0]),
+          .p90_us = microseconds(at[1]),
+          .p95_us = microseconds(at[2]),
+          .p99_us = microseconds(at[3]),
+          .p999_us = microseconds(at[4]),
+          .p9999_us = microseconds(at[5]),
           .max_us = microseconds(latency.max()),
           .total_us = microseconds(latency.total())};
 }
@@ -88,9 +89,24 @@ LatencySummary pooled_latency(const Measurement& measurement, const std::string&
 
 std::optional<Spread> latency_spread(const Measurement& measurement, const std::string& kind,
                                      double LatencySummary::* percentile) {
-  const std::optional<Spread> of_samples = measurement.latency(kind, percentile);
+  return PooledLatencies(measurement).spread(kind, percentile);
+}
+
+std::optional<Spread> PooledLatencies::spread(const std::string& kind,
+                                              double LatencySummary::* percentile) {
+  const std::optional<Spread> of_samples = measurement_.latency(kind, percentile);
   if (!of_samples) return std::nullopt;
-  return Spread{pooled_latency(measurement, kind).*percentile, of_samples->low, of_samples->high};
+  return Spread{summary(kind).*percentile, of_samples->low, of_samples->high};
+}
+
+const PooledLatencies::Pooled& PooledLatencies::of(const std::string& kind) {
+  const auto [place, is_new] = by_kind_.try_emplace(kind);
+  Pooled& pooled = place->second;
+  if (is_new) {
+    pooled.histogram = pooled_histogram(measurement_, kind);
+    pooled.summary = pooled_latency(measurement_, kind, pooled.histogram);
+  }
+  return pooled;
 }
 
 }  // namespace filereel

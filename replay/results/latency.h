@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -46,6 +47,27 @@ LatencySummary pooled_latency(const Measurement& measurement, const std::string&
 // The same with a given pooled_histogram.
 LatencySummary pooled_latency(const Measurement& measurement, const std::string& kind,
                               const Histogram& pooled);
+
+// pooled_histogram and pooled_latency of a measurement, calculated once for each kind.
+class PooledLatencies {
+ public:
+  explicit PooledLatencies(const Measurement& measurement) : measurement_(measurement) {}
+
+  const Histogram& histogram(const std::string& kind) { return of(kind).histogram; }
+  const LatencySummary& summary(const std::string& kind) { return of(kind).summary; }
+  // See latency_spread.
+  std::optional<Spread> spread(const std::string& kind, double LatencySummary::* percentile);
+
+ private:
+  struct Pooled {
+    Histogram histogram;
+    LatencySummary summary;
+  };
+  const Pooled& of(const std::string& kind);
+
+  const Measurement& measurement_;
+  std::map<std::string, Pooled> by_kind_;
+};
 
 // A percentile of pooled_latency as the median, with the lowest and highest of the samples. Empty
 // if there is none.

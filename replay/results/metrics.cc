@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "replay/results/client_samples.h"
-#include "replay/results/latency.h"
 
 namespace filereel {
 namespace {
@@ -191,9 +190,13 @@ std::optional<double> figure_of(const Metric& metric, const Result& result,
 
 std::optional<Spread> spread_of(const Metric& metric, const Result& result,
                                 const Measurement& measurement) {
-  if (metric.percentile) {
-    return latency_spread(measurement, std::string(metric.kind), metric.percentile);
-  }
+  PooledLatencies pooled(measurement);
+  return spread_of(metric, result, measurement, pooled);
+}
+
+std::optional<Spread> spread_of(const Metric& metric, const Result& result,
+                                const Measurement& measurement, PooledLatencies& pooled) {
+  if (metric.percentile) return pooled.spread(std::string(metric.kind), metric.percentile);
   std::vector<double> values;
   for (const Sample& sample : measurement.samples) {
     if (const Figure value = metric.of_sample(result, measurement, sample)) {

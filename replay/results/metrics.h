@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "replay/results/latency.h"
 #include "replay/results/result.h"
 
 namespace filereel {
@@ -51,6 +52,9 @@ std::optional<double> figure_of(const Metric& metric, const Result& result,
 // samples.
 std::optional<Spread> spread_of(const Metric& metric, const Result& result,
                                 const Measurement& measurement);
+// The same for several metrics of one measurement, whose latencies are pooled once.
+std::optional<Spread> spread_of(const Metric& metric, const Result& result,
+                                const Measurement& measurement, PooledLatencies& pooled);
 
 // Rates in order of preference: the first one that a measurement has describes it best.
 inline constexpr std::array<std::string_view, 3> kMainRates = {"mb_per_s", "files_per_s",

@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <memory>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -40,20 +41,31 @@ std::string to_base64(const Bytes& bytes) {
   return text;
 }
 
+// By character; kNoDigit for those that are not base64.
+constexpr std::uint8_t kNoDigit = 64;
+constexpr auto kDigitsOfBase64 = [] {
+  std::array<std::uint8_t, 256> digits{};
+  digits.fill(kNoDigit);
+  for (std::size_t i = 0; i < kBase64.size(); ++i) {
+    digits[static_cast<unsigned char>(kBase64[i])] = static_cast<std::uint8_t>(i);
+  }
+  return digits;
+}();
+
 Bytes from_base64(std::string_view text) {
   while (text.ends_with('=')) text.remove_suffix(1);
-  Bytes bytes;
-  bytes.reserve(text.size() * 3 / 4);
+  Bytes bytes(text.size() * 3 / 4, 0);
   std::uint32_t group = 0;
   unsigned bits = 0;
+  std::size_t at = 0;
   for (const char c : text) {
-    const std::size_t value = kBase64.find(c);
-    if (value == std::string_view::npos) refuse("not base64");
-    group = (group << 6 | static_cast<std::uint32_t>(value)) & 0xffffff;
+    const std::uint8_t value = kDigitsOfBase64[static_cast<unsigned char>(c)];
+    if (value == kNoDigit) refuse("not base64");
+    group = (group << 6 | value) & 0xffffff;
     bits += 6;
     if (bits < 8) continue;
     bits -= 8;
-    bytes += static_cast<unsigned char>(group >> bits);
+    bytes[at++] = static_cast<unsigned char>(group >> bits);
   }
   return bytes;
 }
@@ -69,13 +81,12 @@ Bytes deflated(const Bytes& bytes) {
 // Refuses more than `most` bytes.
 Bytes inflated(const Bytes& bytes, std::size_t most) {
   // zlib expands by at most a factor of 1032.
-  Bytes out(std::min(most, 1032 * bytes.size() + 64), 0);
-  uLongf size = out.size();
-  if (uncompress(out.data(), &size, bytes.data(), bytes.size()) != Z_OK) {
+  uLongf size = std::min(most, 1032 * bytes.size() + 64);
+  const auto out = std::make_unique_for_overwrite<unsigned char[]>(size);
+  if (uncompress(out.get(), &size, bytes.data(), bytes.size()) != Z_OK) {
     refuse("not a zlib stream, or too long");
   }
-  out.resize(size);
-  return out;
+  return {out.get(), size};
 }
 
 template <class Number>
@@ -154,6 +165,26 @@ constexpr std::size_t kOuterHeader = 8, kInnerHeader = 40;
 constexpr std::uint32_t kDigits = 2;
 constexpr std::uint64_t kLowest = 1, kHighest = (std::uint64_t{1} << Histogram::kTopBit) - 1;
 
+// By bucket; without the empty ones at the end.
+std::vector<std::uint64_t> bucket_counts(std::string_view text) {
+  const Bytes outer = from_base64(text);
+  if (outer.size() < kOuterHeader || big_endian<std::uint32_t>(outer, 0) != kCompressedCookie) {
+    refuse("not an HdrHistogram (V2, compressed)");
+  }
+  if (big_endian<std::uint32_t>(outer, 4) != outer.size() - kOuterHeader) refuse("truncated");
+  const Bytes inner =
+      inflated(outer.substr(kOuterHeader), kInnerHeader + kLongestNumber * Histogram::kBuckets);
+  if (inner.size() < kInnerHeader || big_endian<std::uint32_t>(inner, 0) != kCookie) {
+    refuse("not an HdrHistogram (V2)");
+  }
+  if (big_endian<std::uint32_t>(inner, 4) != inner.size() - kInnerHeader) refuse("truncated");
+  if (big_endian<std::uint32_t>(inner, 12) != kDigits ||
+      big_endian<std::uint64_t>(inner, 16) != kLowest) {
+    refuse("unsupported buckets; expected two significant digits from 1 ns");
+  }
+  return decoded(inner, kInnerHeader, Histogram::kBuckets);
+}
+
 std::uint64_t nanoseconds(double us) {
   constexpr double kMost = 1e18;
   return static_cast<std::uint64_t>(std::llround(std::clamp(us * 1e3, 0.0, kMost)));
@@ -180,22 +211,7 @@ std::string pack_histogram(const Histogram& histogram) {
 }
 
 Histogram unpack_histogram(std::string_view text, std::uint64_t max, std::uint64_t total) {
-  const Bytes outer = from_base64(text);
-  if (outer.size() < kOuterHeader || big_endian<std::uint32_t>(outer, 0) != kCompressedCookie) {
-    refuse("not an HdrHistogram (V2, compressed)");
-  }
-  if (big_endian<std::uint32_t>(outer, 4) != outer.size() - kOuterHeader) refuse("truncated");
-  const Bytes inner =
-      inflated(outer.substr(kOuterHeader), kInnerHeader + kLongestNumber * Histogram::kBuckets);
-  if (inner.size() < kInnerHeader || big_endian<std::uint32_t>(inner, 0) != kCookie) {
-    refuse("not an HdrHistogram (V2)");
-  }
-  if (big_endian<std::uint32_t>(inner, 4) != inner.size() - kInnerHeader) refuse("truncated");
-  if (big_endian<std::uint32_t>(inner, 12) != kDigits ||
-      big_endian<std::uint64_t>(inner, 16) != kLowest) {
-    refuse("unsupported buckets; expected two significant digits from 1 ns");
-  }
-  return Histogram::of(decoded(inner, kInnerHeader, Histogram::kBuckets), max, total);
+  return Histogram::of(bucket_counts(text), max, total);
 }
 
 std::string pack_numbers(std::span<const std::uint64_t> numbers) {
@@ -219,6 +235,14 @@ Histogram histogram_of(const LatencySummary& latency) {
   }
   return unpack_histogram(latency.histogram, nanoseconds(latency.max_us),
                           nanoseconds(latency.total_us));
+}
+
+void check_histograms(const LatencySummary& latency) {
+  if (!latency.histogram.empty()) {
+    (void)bucket_counts(latency.histogram);
+    return;
+  }
+  for (const SizeLatency& one : latency.sizes) (void)bucket_counts(one.histogram);
 }
 
 std::string size_class_text(const std::string& kind, std::uint64_t up_to) {

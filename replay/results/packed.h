@@ -34,6 +34,9 @@ Histogram histogram_of(const LatencySummary& latency);
 // The same for one size class.
 Histogram histogram_of(const SizeLatency& latency);
 
+// Throws Error(unusable_input) if histogram_of would.
+void check_histograms(const LatencySummary& latency);
+
 // "read up to 4 KiB", "write over 1 MiB": of SizeLatency::up_to.
 std::string size_class_text(const std::string& kind, std::uint64_t up_to);
 

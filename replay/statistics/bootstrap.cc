@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <random>
 #include <vector>
 
@@ -44,6 +45,34 @@ std::optional<Interval> median_interval(std::span<const double> values) {
     }
   }
   return Interval{order[first - 1], order[n - first]};
+}
+
+RankedValues::RankedValues(std::span<const double> values) : ranks_(values.size()) {
+  std::vector<std::uint32_t> positions(values.size());
+  std::iota(positions.begin(), positions.end(), 0U);
+  std::ranges::stable_sort(positions, {}, [&](std::uint32_t one) { return values[one]; });
+  for (std::uint32_t rank = 0; rank < positions.size(); ++rank) {
+    order_.push_back(values[positions[rank]]);
+    ranks_[positions[rank]] = rank;
+  }
+}
+
+double RankedValues::median() const {
+  return filereel::median(order_);
+}
+
+double RankedValues::median_of(std::span<const std::size_t> positions) const {
+  std::vector<std::uint32_t> counts(order_.size());
+  for (const std::size_t position : positions) ++counts[ranks_[position]];
+  const std::size_t middle = positions.size() / 2;
+  std::size_t rank = 0, seen = counts[0];
+  const auto value_at = [&](std::size_t place) {  // of the sorted resample; places must not fall
+    while (seen <= place) seen += counts[++rank];
+    return order_[rank];
+  };
+  if (positions.size() % 2 == 1) return value_at(middle);
+  const double below = value_at(middle - 1);
+  return (below + value_at(middle)) / 2;
 }
 
 std::optional<Interval> resampled_interval(

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
@@ -25,6 +26,21 @@ inline constexpr std::size_t kLeastForInterval = 5;
 std::optional<Interval> median_interval(std::span<const double> values);
 
 inline constexpr std::size_t kResamples = 2000;
+
+// Values sorted once, for the medians of many resamples: each counts its values by rank.
+class RankedValues {
+ public:
+  explicit RankedValues(std::span<const double> values);
+
+  std::size_t size() const { return order_.size(); }
+  double median() const;
+  // The median of the values at `positions`, at least one, exactly as `median` of order.h gives it.
+  double median_of(std::span<const std::size_t> positions) const;
+
+ private:
+  std::vector<double> order_;         // smallest first
+  std::vector<std::uint32_t> ranks_;  // by position, from 0; equal values have different ones
+};
 
 // For each series, the positions of the values in a resample, as many as the series has.
 using Resample = std::vector<std::vector<std::size_t>>;

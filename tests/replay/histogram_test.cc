@@ -73,6 +73,19 @@ TEST_CASE("small values are exact") {
   }
 }
 
+TEST_CASE("several percentiles in one pass are those one by one") {
+  Random random(3);
+  Histogram histogram;
+  const std::vector<double> shares = {0, 0.5, 0.5, 0.9, 0.999, 1};
+  for (int i = 0; i < 500; ++i) {
+    const std::vector<std::uint64_t> all = histogram.percentiles(shares);
+    for (std::size_t one = 0; one < shares.size(); ++one) {
+      REQUIRE(all[one] == histogram.percentile(shares[one]));
+    }
+    histogram.record(random.below(1'000'000'000));
+  }
+}
+
 TEST_CASE("an empty histogram is all zeros") {
   const Histogram histogram;
   CHECK(histogram.count() == 0);

@@ -99,6 +99,25 @@ TEST_CASE("the interval of a median has the stated coverage") {
   }
 }
 
+TEST_CASE("the median of a resample by ranks is exactly the one of its values") {
+  std::mt19937_64 random(7);
+  for (std::size_t count = 1; count <= 40; ++count) {
+    Values values(count);
+    for (double& value : values) value = static_cast<double>(random() % 30) / 7;  // some equal
+    const RankedValues ranked(values);
+    CHECK(ranked.median() == median(values));
+    for (std::size_t drawn = 1; drawn <= count; ++drawn) {
+      std::vector<std::size_t> positions(drawn);
+      Values chosen;
+      for (std::size_t& position : positions) {
+        position = random() % count;
+        chosen.push_back(values[position]);
+      }
+      REQUIRE(ranked.median_of(positions) == median(chosen));
+    }
+  }
+}
+
 TEST_CASE("the rank test is exact for small samples") {
   const MannWhitney test = mann_whitney(kAtTerm, kEarly);
   CHECK(test.u == about(35));
