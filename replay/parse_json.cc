@@ -1,7 +1,6 @@
 #include "replay/parse_json.h"
 
 #include <limits>
-#include <optional>
 #include <string>
 
 #include <fmt/format.h>
@@ -18,10 +17,13 @@ namespace {
 struct PlaceOfFailure : Json::json_sax_t {
   std::size_t byte = 0;
   std::string token;
+  bool is_number = false;  // out of range
 
-  bool parse_error(std::size_t position, const std::string& last, const Json::exception&) override {
+  bool parse_error(std::size_t position, const std::string& last,
+                   const Json::exception& failure) override {
     byte = position;
     token = last;
+    is_number = dynamic_cast<const Json::out_of_range*>(&failure) != nullptr;
     return false;
   }
   bool null() override { return true; }
@@ -43,17 +45,22 @@ struct PlaceOfFailure : Json::json_sax_t {
 Json parse_json(std::string_view text, std::string_view name, std::string_view what_to_do) {
   try {
     return Json::parse(text);
-  } catch (const Json::parse_error& error) {
-    throw_unusable(name, fmt::format("invalid JSON at byte {}; {}", error.byte, what_to_do));
-  } catch (const Json::out_of_range&) {
-    PlaceOfFailure place;
-    Json::sax_parse(text, &place);
-    throw_unusable(name, fmt::format("the number {} at byte {} is out of range: it must be "
-                                     "between -{:.1e} and {:.1e}; {}",
-                                     printable(place.token), place.byte + 1 - place.token.size(),
-                                     std::numeric_limits<double>::max(),
-                                     std::numeric_limits<double>::max(), what_to_do));
+  } catch (const Json::exception&) {
+    refuse_json(text, name, what_to_do);
   }
+}
+
+void refuse_json(std::string_view text, std::string_view name, std::string_view what_to_do) {
+  PlaceOfFailure place;
+  Json::sax_parse(text, &place);
+  if (!place.is_number) {
+    throw_unusable(name, fmt::format("invalid JSON at byte {}; {}", place.byte, what_to_do));
+  }
+  throw_unusable(name, fmt::format("the number {} at byte {} is out of range: it must be between "
+                                   "-{:.1e} and {:.1e}; {}",
+                                   printable(place.token), place.byte + 1 - place.token.size(),
+                                   std::numeric_limits<double>::max(),
+                                   std::numeric_limits<double>::max(), what_to_do));
 }
 
 }  // namespace filereel

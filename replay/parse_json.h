@@ -11,4 +11,8 @@ namespace filereel {
 // JSON, or has a number that no double can hold.
 Json parse_json(std::string_view text, std::string_view name, std::string_view what_to_do);
 
+// Throws this error for text that a parser has refused.
+[[noreturn]] void refuse_json(std::string_view text, std::string_view name,
+                              std::string_view what_to_do);
+
 }  // namespace filereel

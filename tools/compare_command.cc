@@ -40,7 +40,9 @@ struct CompareArguments {
 
 ResultGroup load_group(const std::vector<std::string>& files) {
   ResultGroup group{.name = {}, .results = {}, .files = files};
-  for (const std::string& file : files) group.results.push_back(load_result(file));
+  for (const std::string& file : files) {
+    group.results.push_back(load_result(file, ResultDetail::figures));
+  }
   return group;
 }
 
@@ -48,7 +50,7 @@ ResultGroup load_group(const std::vector<std::string>& files) {
 std::vector<ResultGroup> load_groups(const std::vector<std::string>& files) {
   std::vector<ResultGroup> groups;
   for (const std::string& file : files) {
-    Result result = load_result(file);
+    Result result = load_result(file, ResultDetail::figures);
     const std::string name = result.label.empty() ? file : result.label;
     auto group = std::ranges::find(groups, name, &ResultGroup::name);
     if (group == groups.end()) group = groups.insert(groups.end(), {name, {}, {}});

@@ -15,7 +15,6 @@
 #include "filesets/system/memory.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/read_file.h"
-#include "replay/results/result_json.h"
 #include "replay/results/result_limits.h"
 
 namespace filereel {
@@ -45,12 +44,12 @@ std::string read_result(const std::string& path) {
   return *std::move(text);
 }
 
-Result load_result(const std::string& path, std::string_view text) {
-  return result_from_json(text, name_of(path));
+Result load_result(const std::string& path, std::string_view text, ResultDetail detail) {
+  return result_from_json(text, name_of(path), detail);
 }
 
-Result load_result(const std::string& path) {
-  return load_result(path, read_result(path));
+Result load_result(const std::string& path, ResultDetail detail) {
+  return load_result(path, read_result(path), detail);
 }
 
 }  // namespace filereel

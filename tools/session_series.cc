@@ -185,7 +185,7 @@ class SeriesRun {
         continue;
       }
       const std::string text = read_result(files[side]);
-      const Result result = load_result(files[side], text);
+      const Result result = load_result(files[side], text, ResultDetail::figures);
       require_ours(result, files[side], expected[side]);
       check_place(files[side], text);
       finished =
@@ -220,7 +220,8 @@ class SeriesRun {
     if (last_files_.empty()) return;
     const std::vector<ExpectedSession> now = expect();
     for (std::size_t side = 0; side < now.size(); ++side) {
-      require_ours(load_result(last_files_[side]), last_files_[side], now[side]);
+      require_ours(load_result(last_files_[side], ResultDetail::figures), last_files_[side],
+                   now[side]);
     }
   }
 
@@ -293,18 +294,17 @@ class SeriesRun {
   // with itself.
   void finish() const {
     const bool in_turn = !series_.output.against_json.empty();
+    const bool with_page = !series_.output.html.empty();
     std::vector<ReportedResult> reported;
     std::vector<Result> sides[2];
     for (std::uint32_t number = 1; number <= count_; ++number) {
       const std::vector<std::string> files = files_of(numbered(series_.output, number));
       for (std::size_t side = 0; side < files.size(); ++side) {
-        sides[side].push_back(load_result(files[side]));
-        reported.push_back({files[side], sides[side].back()});
+        if (with_page) reported.push_back({files[side], load_result(files[side])});
+        sides[side].push_back(load_result(files[side], ResultDetail::figures));
       }
     }
-    if (!series_.output.html.empty()) {
-      session_.print_to(series_.output.html, html_report(reported));
-    }
+    if (with_page) session_.print_to(series_.output.html, html_report(std::move(reported)));
     if (in_turn) {
       session_.print(fmt::format("All {}:\n", counted(count_, "session")));
       show_comparison(sides[0], sides[1], {}, session_);

@@ -59,7 +59,7 @@ void read_entry(const std::string& path, const std::string& name, HistoryDirecto
     const std::optional<std::string> text = read_regular_file(path);
     if (!text) throw Error(ErrorKind::unusable_input, printable(path) + ": cannot read the file");
     HistoryEntry entry;
-    entry.result = result_from_json(*text, printable(path));
+    entry.result = result_from_json(*text, printable(path), ResultDetail::figures);
     entry.name = name;
     const TestedDevice device = tested_device(entry.result);
     entry.device = device.name;

@@ -3,12 +3,9 @@
 // `json.get<HostInfo>()`, also for lists.
 #pragma once
 
-#include <cstdint>
-#include <limits>
 #include <map>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -16,33 +13,10 @@
 #include <fmt/format.h>
 
 #include "replay/json.h"
-#include "replay/results/result_limits.h"
+#include "replay/results/json_place.h"
 #include "replay/results/result_members.h"
 
 namespace filereel {
-
-// Thrown if the JSON does not match the schema.
-struct SchemaError {
-  std::string why;
-  std::string place = {};  // of the value around it: "measurements[2].samples[0]"
-};
-
-// Returns the result of `work` on a part of a value. Adds the part to the place of an error.
-template <class Work>
-auto inside(std::string_view part, const Work& work) {
-  try {
-    return work();
-  } catch (SchemaError& error) {
-    const bool joins = error.place.empty() || error.place.starts_with('[');
-    error.place = fmt::format("{}{}{}", part, joins ? "" : ".", error.place);
-    throw;
-  }
-}
-
-// A number as it stands in the JSON, otherwise the type of the value.
-inline std::string shown_value(const Json& json) {
-  return json.is_number() ? json.dump() : json.type_name();
-}
 
 template <class T>
 inline constexpr bool kIsList = false;
@@ -79,33 +53,23 @@ Map convert_map(const Json& json, const char* key) {
   return map;
 }
 
-// Like nlohmann's get, but refuses integers that do not fit instead of truncating them, and figures
-// out of range, and names the place.
+// Like nlohmann's get, but with the checks of json_place.h for numbers, and names the place.
 template <class T>
 T convert(const Json& json, const char* key) {
-  if constexpr (kIsList<T>) return convert_list<T>(json, key);
-  if constexpr (kIsMap<T>) return convert_map<T>(json, key);
-  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
-    const bool fits = json.is_number_unsigned()
-                          ? std::in_range<T>(json.get<std::uint64_t>())
-                          : json.is_number_integer() && std::in_range<T>(json.get<std::int64_t>());
-    if (!fits) {
-      throw SchemaError{fmt::format("'{}' must be an integer from {} to {}, not {}", key,
-                                    std::numeric_limits<T>::min(), std::numeric_limits<T>::max(),
-                                    shown_value(json))};
+  if constexpr (kIsList<T>) {
+    return convert_list<T>(json, key);
+  } else if constexpr (kIsMap<T>) {
+    return convert_map<T>(json, key);
+  } else if constexpr (std::is_arithmetic_v<T>) {
+    T value{};
+    JsonFunctions<T>::set(value, event_of(json), key);
+    return value;
+  } else {
+    try {
+      return json.get<T>();
+    } catch (const Json::exception&) {
+      throw SchemaError{fmt::format("'{}' has the wrong type: {}", key, json.type_name())};
     }
-  }
-  if constexpr (std::is_floating_point_v<T>) {
-    const T figure = json.is_number() ? json.get<T>() : T();
-    if (figure != 0 && !(figure >= kLeastFigure && figure <= kMostFigure)) {
-      throw SchemaError{fmt::format("'{}' is out of range: {} (expected 0, or {} to {})", key,
-                                    figure, kLeastFigure, kMostFigure)};
-    }
-  }
-  try {
-    return json.get<T>();
-  } catch (const Json::exception&) {
-    throw SchemaError{fmt::format("'{}' has the wrong type: {}", key, json.type_name())};
   }
 }
 

@@ -84,6 +84,13 @@ std::string settings_text(const JobRecord& job, std::span<const VolumeDescriptio
   return text + ", " + (job.warm ? "warm caches" : cold_text(volumes));
 }
 
+void keep_figures(Sample& sample) {
+  sample.course.reset();
+  sample.slowest = {};
+  if (!sample.clients) return;
+  for (ClientFigures& one : sample.clients->each) one.bytes_course = one.operations_course = {};
+}
+
 bool has_failed(const Sample& sample) {
   return sample.reel ? sample.reel->ended_early : sample.divergences > 0;
 }
@@ -174,6 +181,11 @@ std::optional<std::int64_t> Result::started_s() const {
 void Result::add(Measurement& measurement, Sample sample) {
   plan.runs = std::max(plan.runs, sample.run);
   measurement.samples.push_back(std::move(sample));
+}
+
+void Result::keep_figures() {
+  for (Measurement& one : measurements) std::ranges::for_each(one.samples, filereel::keep_figures);
+  std::ranges::for_each(control, &Result::keep_figures);
 }
 
 void Result::warn(Warning warning) {

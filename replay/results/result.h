@@ -268,6 +268,10 @@ struct Sample {
   std::optional<ClientsSample> clients;  // all other members are then of all clients together
 };
 
+// Forgets what is left out of ResultDetail::figures (result_json.h): courses and slowest
+// operations, most of a sample's memory.
+void keep_figures(Sample& sample);
+
 // Whether the sample has no figures: a call failed, or a replay ended early. A replay that diverged
 // still has figures, and reports the differences.
 bool has_failed(const Sample& sample);
@@ -406,6 +410,8 @@ struct Result {
   Result of_same_run() const;
   // Adds a warning unless one with the same code and text exists.
   void warn(Warning warning);
+  // See keep_figures; also of the control.
+  void keep_figures();
 };
 
 }  // namespace filereel

@@ -1,22 +1,24 @@
 #include <algorithm>
 #include <cstdint>
 #include <new>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/memory.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
 #include "replay/json.h"
 #include "replay/parse_json.h"
+#include "replay/results/json_events.h"
 #include "replay/results/members_json.h"
 #include "replay/results/result_json.h"
 #include "replay/results/result_sweep.h"
+#include "replay/results/stored_result.h"
 
 namespace filereel {
 namespace {
@@ -44,30 +46,13 @@ Json object_or_empty(const Json& json, const char* key) {
   return object;
 }
 
-// Calls `read` for each item of a list.
-template <class Read>
-void for_each_in(const Json& json, const char* key, const Read& read) {
-  const Json& list = required_list(json, key);
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    inside(fmt::format("{}[{}]", key, i), [&] { read(list[i]); });
+// Calls `read` for each item of a list, with its place in messages.
+template <class List, class Read>
+void for_each_in(List& list, const char* key, const Read& read) {
+  std::size_t at = 0;
+  for (auto& one : list) {
+    inside(fmt::format("{}[{}]", key, at++), [&] { read(one); });
   }
-}
-
-Sample read_sample(const Json& json) {
-  Sample sample = json.get<Sample>();
-  // The location in schema versions 1 and 2.
-  if (const auto found = json.find("reel"); found != json.end()) get(*found, "tree", sample.tree);
-  if (const auto found = json.find("divergences"); found != json.end()) {
-    get(*found, "count", sample.divergences);
-    get(*found, "examples", sample.examples);
-    if (sample.reel) {
-      const Json classes = object_or_empty(*found, "by_class");  // outlives its items()
-      for (const auto& [name, count] : classes.items()) {
-        sample.reel->divergences[name] = convert<std::uint64_t>(count, "by_class");
-      }
-    }
-  }
-  return sample;
 }
 
 Parameters parameters_from_json(const Json& json, const char* key) {
@@ -101,14 +86,13 @@ void check_axes(const std::vector<SweepAxis>& axes) {
     throw SchemaError{fmt::format("a sweep must have 1 to {} points", kMostPoints)};
   }
   if (axes.size() > kMostAxes) {
-    throw SchemaError{
-        fmt::format("a sweep must have at most {}", counted(kMostAxes, "axis", "axes"))};
+    throw SchemaError{fmt::format("a sweep must have at most {} axes", kMostAxes)};
   }
 }
 
 PlanRecord plan_from_json(const Json& json) {
   PlanRecord plan = json.get<PlanRecord>();
-  for_each_in(json, "jobs", [&](const Json& one) {
+  for_each_in(required_list(json, "jobs"), "jobs", [&](const Json& one) {
     JobRecord& job = plan.jobs.emplace_back(one.get<JobRecord>());
     job.kind = kind_from_json(one);
     job.settings = parameters_from_json(one, "settings");
@@ -129,7 +113,8 @@ VolumeDescription volume_from_json(const Json& json) {
   return volume;
 }
 
-Measurement measurement_from_json(const Json& json) {
+Measurement measurement_from_json(StoredMeasurement& stored) {
+  const Json& json = stored.json;
   Measurement measurement;
   get(json, "workload", measurement.workload);
   get(json, "set", measurement.set);
@@ -142,8 +127,8 @@ Measurement measurement_from_json(const Json& json) {
     get(json, "ends", ends);
     measurement.ends = phase_end_from_name(ends);
   }
-  for_each_in(json, "samples",
-              [&](const Json& sample) { measurement.samples.push_back(read_sample(sample)); });
+  required_list(json, "samples");
+  measurement.samples = std::move(stored.samples.list);
   return measurement;
 }
 
@@ -189,13 +174,16 @@ std::string without_extension(std::string name) {
   return name;
 }
 
-void read_one_job(const Json& json, Result& result) {
+void read_one_job(StoredPart& stored, Result& result) {
+  const Json& json = stored.json;
   const Json& plan = required(json, "plan");
   result.plan = plan.get<PlanRecord>();
   JobRecord job = only_job(json, plan);
   const bool reel = job.kind == JobKind::trace;
-  for_each_in(json, "measurements", [&](const Json& one) {
-    Measurement& measurement = result.measurements.emplace_back(measurement_from_json(one));
+  required_list(json, "measurements");
+  for_each_in(stored.measurements.list, "measurements", [&](StoredMeasurement& in_text) {
+    const Json& one = in_text.json;
+    Measurement& measurement = result.measurements.emplace_back(measurement_from_json(in_text));
     if (reel) {  // newer versions name them after their traces
       measurement.replay = object_or_empty(one, "parameters").get<ReplayParameters>();
       measurement.workload = without_extension(measurement.set);
@@ -213,34 +201,33 @@ void read_one_job(const Json& json, Result& result) {
   result.plan.jobs.push_back(std::move(job));
 }
 
-void read_measurements(const Json& json, Result& result) {
-  for_each_in(json, "measurements", [&](const Json& one) {
-    Measurement& measurement = result.measurements.emplace_back(measurement_from_json(one));
+void read_measurements(StoredPart& stored, Result& result) {
+  required_list(stored.json, "measurements");
+  for_each_in(stored.measurements.list, "measurements", [&](StoredMeasurement& in_text) {
+    const Json& one = in_text.json;
+    Measurement& measurement = result.measurements.emplace_back(measurement_from_json(in_text));
     measurement.kind = kind_from_json(one);
     measurement.parameters = parameters_from_json(one, "parameters");
     get(one, "replay", measurement.replay);
   });
 }
 
-void read_jobs(const Json& json, Result& result) {
-  result.plan = inside("plan", [&] { return plan_from_json(required(json, "plan")); });
-  read_measurements(json, result);
+void read_jobs(StoredPart& stored, Result& result) {
+  result.plan = inside("plan", [&] { return plan_from_json(required(stored.json, "plan")); });
+  read_measurements(stored, result);
 }
 
-void read_control(const Json& json, Result& result) {
-  const auto found = json.find("control");
-  if (found == json.end()) return;
+void read_control(StoredPart& stored, Result& result) {
   Result control = result.of_same_run();
-  inside("control", [&] {
-    for_each_in(*found, "volumes",
-                [&](const Json& one) { control.volumes.push_back(volume_from_json(one)); });
-    get(*found, "warnings", control.warnings);
-    read_measurements(*found, control);
-  });
+  for_each_in(required_list(stored.json, "volumes"), "volumes",
+              [&](const Json& one) { control.volumes.push_back(volume_from_json(one)); });
+  get(stored.json, "warnings", control.warnings);
+  read_measurements(stored, control);
   result.control.push_back(std::move(control));
 }
 
-Result read_result(const Json& json, std::int64_t version) {
+Result read_result(StoredResult stored, std::int64_t version) {
+  const Json& json = stored.own.json;
   Result result;
   get(required(json, "filereel"), "version", result.version);
   get(json, "started", result.started);
@@ -249,31 +236,65 @@ Result read_result(const Json& json, std::int64_t version) {
   get(json, "note", result.note);
   get(json, "serials_hidden", result.serials_hidden);
   get(json, "host", result.host);
-  for_each_in(json, "volumes",
+  for_each_in(required_list(json, "volumes"), "volumes",
               [&](const Json& one) { result.volumes.push_back(volume_from_json(one)); });
   get(json, "complete", result.complete);
   get(json, "warnings", result.warnings);
   get(json, "escaped_names", result.escaped_names);
   get(json, "block_baselines", result.baselines);
-  version < 3 ? read_one_job(json, result) : read_jobs(json, result);
-  read_control(json, result);
+  version < 3 ? read_one_job(stored.own, result) : read_jobs(stored.own, result);
+  if (stored.control) inside("control", [&] { read_control(*stored.control, result); });
   return result;
+}
+
+// As read_json. Throws Error(unusable_input), as parse_json, for text that is not JSON.
+template <class Stored>
+std::optional<SchemaError> read_stored(std::string_view text, Stored& stored, const char* key,
+                                       std::string_view name, std::string_view what_to_do) {
+  try {
+    return read_json(text, place_of(stored, key));
+  } catch (const Json::exception&) {
+    refuse_json(text, name, what_to_do);
+  }
 }
 
 }  // namespace
 
+Sample finished(StoredSample&& stored) {
+  Sample sample = std::move(stored);
+  if (stored.stored_reel) {
+    if (stored.stored_reel->tree) sample.tree = std::move(stored.stored_reel->tree);
+    sample.reel = *std::move(stored.stored_reel);
+  }
+  if (stored.stored_divergences) {
+    sample.divergences = stored.stored_divergences->count;
+    sample.examples = std::move(stored.stored_divergences->examples);
+    if (sample.reel) sample.reel->divergences = std::move(stored.stored_divergences->by_class);
+  }
+  return sample;
+}
+
+void StoredSamples::finish() {
+  if (!reading) return;
+  Sample& sample = list.emplace_back(finished(*std::move(reading)));
+  reading.reset();
+  if (detail == ResultDetail::figures) keep_figures(sample);
+}
+
 Sample sample_from_json(std::string_view text) {
   constexpr std::string_view kName = "a sample of a result";
   try {
-    return read_sample(parse_json(text, kName, "use the same version of filereel everywhere"));
-  } catch (const Json::exception&) {
-    throw_unusable(kName, kUnexpectedType);
+    StoredSample stored;
+    const auto mismatch =
+        read_stored(text, stored, "sample", kName, "use the same version of filereel everywhere");
+    if (mismatch) throw *mismatch;
+    return finished(std::move(stored));
   } catch (const SchemaError& wrong) {
     throw_unusable(kName, wrong.why);
   }
 }
 
-Result result_from_json(std::string_view text, std::string_view name) {
+Result result_from_json(std::string_view text, std::string_view name, ResultDetail detail) {
   const auto refuse = [&](std::string_view why) -> Error {
     return {ErrorKind::unusable_input, fmt::format("{}: {}", name, why)};
   };
@@ -285,13 +306,16 @@ Result result_from_json(std::string_view text, std::string_view name) {
     throw refuse(fmt::format("not a filereel result ({})", excess));
   }
   // Json's destructor needs memory, and terminates the process if there is none.
-  constexpr std::size_t kPerByte = 24;
+  constexpr std::size_t kPerByte = 24, kMostOfTrees = std::size_t{1} << 30;
   const std::string what = fmt::format("the result '{}'", printable(name));
-  require_memory(kPerByte * text.size(), what);
+  require_memory(std::min(kPerByte * text.size(), kMostOfTrees), what);
   try {
-    const Json json = parse_json(text, name, "name a result written by `filereel run --json`");
+    StoredResult stored;
+    stored.own.measurements.detail = detail;
+    const std::optional<SchemaError> mismatch =
+        read_stored(text, stored, "result", name, "name a result written by `filereel run --json`");
     std::int64_t version = 0;
-    if (json.is_object()) get(json, "schema_version", version);
+    if (stored.own.json.is_object()) get(stored.own.json, "schema_version", version);
     if (version < 1) throw refuse("not a filereel result: 'schema_version' is missing");
     if (version > Result::kSchemaVersion) {
       throw refuse(
@@ -299,7 +323,8 @@ Result result_from_json(std::string_view text, std::string_view name) {
                       "{}); update filereel",
                       version, Result::kSchemaVersion));
     }
-    Result result = read_result(json, version);
+    if (mismatch) throw *mismatch;
+    Result result = read_result(std::move(stored), version);
     if (const std::string excess = exceeded_limit(result); !excess.empty())
       throw SchemaError{excess};
     return result;

@@ -1,5 +1,5 @@
 // Results: whatever the bytes are, the only exception is Error; what was read can be written, and
-// read again to the same.
+// read again to the same, and with less detail to less.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -23,4 +23,8 @@ FUZZ_TARGET(result) {
   const std::string again =
       filereel::result_to_json(filereel::result_from_json(written, "written"));
   if (again != written) std::abort();
+  result.keep_figures();
+  const filereel::Result figures =
+      filereel::result_from_json(written, "figures", filereel::ResultDetail::figures);
+  if (filereel::result_to_json(figures) != filereel::result_to_json(result)) std::abort();
 }

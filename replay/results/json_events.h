@@ -1,0 +1,16 @@
+// Parses JSON text.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "replay/results/json_place.h"
+
+namespace filereel {
+
+// Fills `root` from the text, which must not exceed exceeded_json_limit. Of two members with the
+// same name the last one counts. Returns the first mismatch of a value and the type of its place;
+// the other values are filled nevertheless. Throws nlohmann's exceptions for text that is not JSON.
+std::optional<SchemaError> read_json(std::string_view text, JsonPlace root);
+
+}  // namespace filereel
