@@ -98,7 +98,7 @@ void write_report(const Session& session, std::span<const Result> results, const
   if (to.empty()) return;
   std::vector<ReportedResult> reported;
   for (const Result& result : results) reported.push_back({"", result});
-  session.print_to(to, html_report(reported));
+  session.print_to(to, html_report(std::move(reported)));
 }
 
 void add_result_options(CLI::App& command, ResultOptions& options) {

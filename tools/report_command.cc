@@ -1,9 +1,7 @@
 // filereel report: writes results as an HTML page, tables or data for other programs.
-#include <algorithm>
-#include <functional>
-#include <iterator>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -25,25 +23,9 @@ struct ReportArguments {
   std::string reference, html, csv, markdown, google_benchmark;
 };
 
-struct ReportOutput {
-  const std::string* file;
-  std::function<std::string(const std::vector<ReportedResult>&)> make;
-};
-
-std::vector<ReportOutput> outputs_of(const ReportArguments& arguments) {
-  const std::vector<ReportOutput> all = {
-      {&arguments.html, html_report},
-      {&arguments.csv, samples_csv},
-      {&arguments.markdown, markdown_report},
-      {&arguments.google_benchmark,
-       [](const std::vector<ReportedResult>& results) {
-         return google_benchmark_json(results.front().result);
-       }},
-  };
-  std::vector<ReportOutput> wanted;
-  std::ranges::copy_if(all, std::back_inserter(wanted),
-                       [](const ReportOutput& one) { return !one.file->empty(); });
-  if (wanted.empty()) {
+void check_outputs(const ReportArguments& arguments) {
+  if (arguments.html.empty() && arguments.csv.empty() && arguments.markdown.empty() &&
+      arguments.google_benchmark.empty()) {
     throw Error(ErrorKind::usage, "no output: add -o report.html");
   }
   check_output_files({{"--output", arguments.html},
@@ -54,7 +36,6 @@ std::vector<ReportOutput> outputs_of(const ReportArguments& arguments) {
     throw Error(ErrorKind::usage,
                 "--google-benchmark writes one result: name only one; compare.py reads two files");
   }
-  return wanted;
 }
 
 // Marks the result that indices are relative to, found by its label or file.
@@ -72,21 +53,30 @@ void mark_reference(const std::string& name, std::vector<ReportedResult>& result
 }
 
 void report(const ReportArguments& arguments, const Session& session) {
-  const std::vector<ReportOutput> outputs = outputs_of(arguments);
+  check_outputs(arguments);
+  // Only the page shows the rest.
+  const ResultDetail detail = arguments.html.empty() ? ResultDetail::figures : ResultDetail::all;
   std::vector<ReportedResult> results;
-  for (const std::string& path : arguments.results) results.push_back({path, load_result(path)});
-  for (const std::string& path : arguments.base) {
-    results.push_back({path, load_result(path), "base"});
-  }
-  for (const std::string& path : arguments.fresh) {
-    results.push_back({path, load_result(path), "new"});
-  }
+  const auto load = [&](const std::vector<std::string>& paths, const std::string& group) {
+    for (const std::string& path : paths) {
+      results.push_back({path, load_result(path, detail), group});
+    }
+  };
+  load(arguments.results, "");
+  load(arguments.base, "base");
+  load(arguments.fresh, "new");
   if (results.empty()) {
     throw Error(ErrorKind::usage,
                 "report needs a result: filereel report RESULT.json -o FILE.html");
   }
   mark_reference(arguments.reference, results);
-  for (const ReportOutput& output : outputs) session.print_to(*output.file, output.make(results));
+  if (!arguments.csv.empty()) session.print_to(arguments.csv, samples_csv(results));
+  if (!arguments.google_benchmark.empty()) {
+    session.print_to(arguments.google_benchmark, google_benchmark_json(results.front().result));
+  }
+  ReportColumns columns(std::move(results));
+  if (!arguments.markdown.empty()) session.print_to(arguments.markdown, markdown_report(columns));
+  if (!arguments.html.empty()) session.print_to(arguments.html, html_report(std::move(columns)));
 }
 
 }  // namespace

@@ -45,10 +45,7 @@ std::vector<ResultGroup> by_file_system(std::span<const ResultGroup> groups,
       one.name = groups.size() == 1 ? name
                  : all.size() == 1  ? group.name
                                     : fmt::format("{} {}", group.name, name);
-      for (const Result& result : group.results) {
-        Result kept = only_on(result, name);
-        if (!kept.measurements.empty()) one.results.push_back(std::move(kept));
-      }
+      one.results = all_on(group.results, name);
     }
   }
   return list;

@@ -1,11 +1,11 @@
 #include "replay/report/html_report.h"
 
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "filesets/system/printable.h"
-#include "replay/report/pool.h"
 #include "replay/report/report_data.h"
 #include "replay/report/report_page.h"
 
@@ -36,7 +36,7 @@ std::string html_text(std::string_view text) {
 std::string title_of(std::span<const ReportedResult> results) {
   constexpr std::size_t kNamed = 3;
   std::string title;
-  const std::vector<std::string> names = result_names(pooled_by_drive(results));
+  const std::vector<std::string> names = result_names(results);
   for (std::size_t i = 0; i < names.size() && i < kNamed; ++i) {
     title += (i > 0 ? ", " : "") + names[i];
   }
@@ -46,14 +46,14 @@ std::string title_of(std::span<const ReportedResult> results) {
 
 }  // namespace
 
-std::string html_report(std::span<const ReportedResult> results) {
+std::string html_report(ReportColumns columns) {
   constexpr std::string_view kTitle = "@TITLE@", kData = "@DATA@";
   const std::string_view page = report_page();
   const std::size_t title = page.find(kTitle), data = page.find(kData);
   std::string html(page.substr(0, title));
-  html += html_text(title_of(results));
+  html += html_text(title_of(columns.pooled()));
   html += page.substr(title + kTitle.size(), data - title - kTitle.size());
-  html += report_data(results);
+  html += report_data(std::move(columns));
   html += page.substr(data + kData.size());
   return html;
 }

@@ -12,7 +12,6 @@
 #include "replay/report/findings.h"
 #include "replay/report/formatting.h"
 #include "replay/report/overview.h"
-#include "replay/report/pool.h"
 #include "replay/report/ranking_data.h"
 #include "replay/report/text_reports.h"
 #include "replay/results/client_samples.h"
@@ -165,13 +164,12 @@ std::string volumes(const Result& result) {
 
 }  // namespace
 
-std::string markdown_report(std::span<const ReportedResult> files) {
-  const std::vector<ReportedResult> results = pooled_by_drive(files);
+std::string markdown_report(const ReportColumns& columns) {
+  const std::vector<ReportedResult>& results = columns.pooled();
   const std::vector<std::string> names = result_names(results);
   std::string text = "# File performance\n\n";
   const Overview overview = overview_of(results);
-  const std::string verdict =
-      verdict_of(overview, standings_of(results, sessions_by_column(files), overview));
+  const std::string verdict = verdict_of(overview, standings_of(columns, overview));
   for (const std::string& finding : findings_of(results, nullptr, verdict)) {
     text += "- " + plain(finding) + "\n";
   }

@@ -145,6 +145,19 @@ void add_result(const ReportedResult& more, ReportedResult& pool) {
   add_measurements(more.result, result);
 }
 
+std::vector<ReportedResult> pooled(std::span<const ReportedResult> results,
+                                   std::span<const std::size_t> columns) {
+  std::vector<ReportedResult> pools;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (columns[i] == pools.size()) {
+      pools.push_back(results[i]);
+    } else {
+      add_result(results[i], pools[columns[i]]);
+    }
+  }
+  return pools;
+}
+
 }  // namespace
 
 std::vector<std::size_t> columns_of(std::span<const ReportedResult> results) {
@@ -165,27 +178,48 @@ std::vector<std::size_t> columns_of(std::span<const ReportedResult> results) {
   return columns;
 }
 
-std::vector<std::vector<Result>> sessions_by_column(std::span<const ReportedResult> results) {
-  const std::vector<std::size_t> columns = columns_of(results);
-  std::vector<std::vector<Result>> sessions;
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    if (columns[i] == sessions.size()) sessions.emplace_back();
-    sessions[columns[i]].push_back(results[i].result);
-  }
-  return sessions;
+std::vector<ReportedResult> pooled_by_drive(std::span<const ReportedResult> results) {
+  return pooled(results, columns_of(results));
 }
 
-std::vector<ReportedResult> pooled_by_drive(std::span<const ReportedResult> results) {
-  const std::vector<std::size_t> columns = columns_of(results);
-  std::vector<ReportedResult> pools;
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    if (columns[i] == pools.size()) {
-      pools.push_back(results[i]);
-    } else {
-      add_result(results[i], pools[columns[i]]);
-    }
+std::vector<std::string> column_names(std::span<const ReportedResult> results) {
+  std::vector<ReportedResult> heads;  // without measurements
+  for (const ReportedResult& one : results) {
+    Result head = one.result.of_same_run();
+    head.label = one.result.label;
+    head.volumes = one.result.volumes;
+    heads.push_back({one.file, std::move(head)});
   }
-  return pools;
+  return result_names(pooled(heads, columns_of(results)));
+}
+
+ReportColumns::ReportColumns(std::vector<ReportedResult> results) {
+  const std::vector<std::size_t> columns = columns_of(results);
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const std::size_t column = columns[i];
+    if (std::ranges::count(columns, column) == 1) {
+      pooled_.push_back(std::move(results[i]));
+      sessions_.emplace_back();
+      continue;
+    }
+    if (column == pooled_.size()) {
+      pooled_.push_back(results[i]);
+      sessions_.emplace_back();
+    } else {
+      add_result(results[i], pooled_[column]);
+    }
+    sessions_[column].push_back(std::move(results[i].result));
+  }
+}
+
+std::span<const Result> ReportColumns::sessions(std::size_t column) const {
+  if (!sessions_[column].empty()) return sessions_[column];
+  return {&pooled_[column].result, 1};
+}
+
+void ReportColumns::keep_figures() {
+  for (ReportedResult& one : pooled_) one.result.keep_figures();
+  for (std::vector<Result>& list : sessions_) std::ranges::for_each(list, &Result::keep_figures);
 }
 
 }  // namespace filereel

@@ -13,20 +13,22 @@
 #include "replay/compare/ranking_json.h"
 #include "replay/json.h"
 #include "replay/report/formatting.h"
+#include "replay/results/file_systems.h"
 
 namespace filereel {
 namespace {
 
 // One per series, in order.
-std::vector<ResultGroup> groups_of(std::span<const ReportedResult> results,
-                                   std::span<const std::vector<Result>> sessions,
-                                   const Overview& overview) {
-  std::vector<ResultGroup> all;
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    all.push_back({results[i].file, sessions[i], {results[i].file}});
+std::vector<ResultGroup> groups_of(const ReportColumns& columns, const Overview& overview) {
+  std::vector<ResultGroup> groups;
+  for (std::size_t i = 0; i < columns.pooled().size(); ++i) {
+    const std::span<const Result> sessions = columns.sessions(i);
+    for (const std::string& file_system : file_systems_of(sessions)) {
+      groups.push_back({overview.series.at(groups.size()).name,
+                        all_on(sessions, file_system),
+                        {columns.pooled()[i].file}});
+    }
   }
-  std::vector<ResultGroup> groups = by_file_system(all, {});
-  for (std::size_t i = 0; i < groups.size(); ++i) groups[i].name = overview.series.at(i).name;
   return groups;
 }
 
@@ -53,11 +55,10 @@ std::vector<Index> indexes_of(std::span<const ReportedResult> results, const Ove
 
 }  // namespace
 
-Standings standings_of(std::span<const ReportedResult> results,
-                       std::span<const std::vector<Result>> sessions, const Overview& overview) {
+Standings standings_of(const ReportColumns& columns, const Overview& overview) {
   Standings standings;
   if (overview.series.size() < 2) return standings;
-  const std::vector<ResultGroup> groups = groups_of(results, sessions, overview);
+  const std::vector<ResultGroup> groups = groups_of(columns, overview);
   std::map<MeasurementKey, std::size_t> rows;
   for (std::size_t i = 0; i < overview.rows.size(); ++i) rows.emplace(overview.rows[i].key, i);
   standings.ranks.resize(overview.rows.size());
@@ -73,7 +74,7 @@ Standings standings_of(std::span<const ReportedResult> results,
     ranks.resize(overview.series.size());
     for (const RankedEntry& entry : one.entries) ranks[entry.group] = entry.rank;
   }
-  standings.indexes = indexes_of(results, overview, MatchedGroups(groups));
+  standings.indexes = indexes_of(columns.pooled(), overview, MatchedGroups(groups));
   return standings;
 }
 

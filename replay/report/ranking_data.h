@@ -2,13 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "replay/compare/index.h"
 #include "replay/json_fwd.h"
 #include "replay/report/overview.h"
+#include "replay/report/pool.h"
 
 namespace filereel {
 
@@ -22,9 +22,8 @@ struct Standings {
 };
 
 // Empty for fewer than two series. Indices are relative to the first result marked as reference.
-// `results`: one for each column; `sessions`: see sessions_by_column.
-Standings standings_of(std::span<const ReportedResult> results,
-                       std::span<const std::vector<Result>> sessions, const Overview& overview);
+// `overview`: of the pooled results.
+Standings standings_of(const ReportColumns& columns, const Overview& overview);
 
 // The series that is fastest in most measurements, and the one that leads an index; "" for fewer
 // than two series.

@@ -13,7 +13,6 @@
 #include "replay/report/findings.h"
 #include "replay/report/formatting.h"
 #include "replay/report/overview.h"
-#include "replay/report/pool.h"
 #include "replay/report/ranking_data.h"
 #include "replay/report/tails_data.h"
 #include "replay/results/block_baseline.h"
@@ -83,10 +82,10 @@ Json examples(const Measurement& measurement) {
 }
 
 // By metric name: median, lowest, highest, and the 95 % interval if there is one.
-Json figures(const Result& result, const Measurement& measurement) {
+Json figures(const Result& result, const Measurement& measurement, PooledLatencies& pooled) {
   Json json = Json::object();
   for (const Metric& metric : metrics()) {
-    const std::optional<Spread> spread = spread_of(metric, result, measurement);
+    const std::optional<Spread> spread = spread_of(metric, result, measurement, pooled);
     if (!spread) continue;
     Json& list = json[std::string(metric.name)] = {spread->median, spread->low, spread->high};
     if (spread->interval) {
@@ -102,13 +101,14 @@ Json to_json(const Result& result, const Measurement& measurement, const PageDet
                {"kind", info_of(measurement.kind).name}, {"file_system", measurement.file_system},
                {"driver", measurement.driver},           {"runs_ended", measurement.runs_ended}};
   put(json, "how", measurement.replay);
-  json["figures"] = figures(result, measurement);
+  PooledLatencies pooled(measurement);
+  json["figures"] = figures(result, measurement, pooled);
   put(json, "block_share", block_share(result, measurement));
   put(json, "latency_share", latency_share(result, measurement));
   const DeviceBytes device = device_bytes_per_file_byte(measurement);
   put(json, "device_written", device.written);
   put(json, "device_read", device.read);
-  json["kinds"] = kinds_data(measurement);
+  json["kinds"] = kinds_data(measurement, pooled);
   json["course"] = course_data(measurement, detail);
   if (auto clients = clients_data(measurement, detail)) json["clients"] = *std::move(clients);
   json["slowest"] = slowest_data(measurement, detail);
@@ -248,18 +248,18 @@ Json overview_data(std::span<const ReportedResult> results, const Overview& over
 
 }  // namespace
 
-std::string report_data(std::span<const ReportedResult> files) {
-  const std::vector<ReportedResult> results = pooled_by_drive(files);
-  const std::vector<std::vector<Result>> sessions = sessions_by_column(files);
+std::string report_data(ReportColumns columns) {
+  const std::vector<ReportedResult>& results = columns.pooled();
   const std::vector<std::string> names = result_names(results);
   const PageDetail detail = detail_for(results);
   Json json = {{"results", Json::array()}, {"latency_bins", latency_bins()}};
   for (std::size_t i = 0; i < results.size(); ++i) {
     json["results"].push_back(to_json(results[i], names[i], detail));
   }
+  columns.keep_figures();
   std::optional<ResultComparison> comparison;
   if (results.size() == 2) {
-    comparison = compare_results(sessions[0], sessions[1]);
+    comparison = compare_results(columns.sessions(0), columns.sessions(1));
     comparison->base_name = names[0];
     comparison->fresh_name = names[1];
     json["comparison"] = comparison_data(*comparison);
@@ -267,7 +267,7 @@ std::string report_data(std::span<const ReportedResult> files) {
   json["scores"] = scores(results);
   json["metrics"] = metrics_data();
   const Overview overview = overview_of(results);
-  const Standings standings = standings_of(results, sessions, overview);
+  const Standings standings = standings_of(columns, overview);
   json.update(overview_data(results, overview, standings));
   json["findings"] =
       findings_of(results, comparison ? &*comparison : nullptr, verdict_of(overview, standings));

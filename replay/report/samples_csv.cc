@@ -62,7 +62,7 @@ std::string samples_csv(std::span<const ReportedResult> results) {
     if (has_column(metric)) csv += fmt::format(",{}", metric.name);
   }
   csv += kAfter;
-  const std::vector<std::string> names = result_names(pooled_by_drive(results));
+  const std::vector<std::string> names = column_names(results);
   const std::vector<std::size_t> columns = columns_of(results);
   for (std::size_t i = 0; i < results.size(); ++i) {
     const Result& result = results[i].result;

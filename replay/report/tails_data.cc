@@ -69,10 +69,22 @@ Json rates_data(const TimeGrid& grid, bool bytes, double elapsed_s) {
   return list;
 }
 
+// The samples with courses on a page of many samples.
+constexpr std::size_t kCoursesOfMany = 3;
+
+// Keeps the typical, the fastest and the slowest sample, in their order.
+void keep_few(std::vector<const Sample*>& samples, const Sample* typical) {
+  const auto [fastest, slowest] = std::ranges::minmax(samples, {}, &Sample::elapsed_s);
+  std::erase_if(samples, [=](const Sample* one) {
+    return one != typical && one != fastest && one != slowest;
+  });
+}
+
 }  // namespace
 
 PageDetail detail_for(std::span<const ReportedResult> results) {
   constexpr std::size_t kIntervals = 24'000, kFewestIntervals = 30;
+  constexpr std::size_t kMostCourses = 1'000;
   constexpr std::size_t kOperations = 6'400, kFewestOperations = 8, kMostOperations = 32;
   std::size_t measurements = 1, samples = 1, clients = 1;
   for (const ReportedResult& one : results) {
@@ -84,10 +96,11 @@ PageDetail detail_for(std::span<const ReportedResult> results) {
   }
   return {std::clamp(kIntervals / samples, kFewestIntervals, TimeGrid::kIntervals),
           std::clamp(kOperations / measurements, kFewestOperations, kMostOperations),
-          std::clamp(kIntervals / clients, kFewestIntervals, TimeGrid::kIntervals)};
+          std::clamp(kIntervals / clients, kFewestIntervals, TimeGrid::kIntervals),
+          samples <= kMostCourses};
 }
 
-Json kinds_data(const Measurement& measurement) {
+Json kinds_data(const Measurement& measurement, PooledLatencies& pooled) {
   Json list = Json::array();
   for (const KindShare& kind : shares_of_kinds(measurement)) {
     Json& json = list.emplace_back(Json{{"kind", kind.kind},
@@ -97,12 +110,11 @@ Json kinds_data(const Measurement& measurement) {
                                         {"seconds", kind.seconds},
                                         {"share_of_time", kind.share_of_time},
                                         {"share_of_calls", kind.share_of_calls}});
-    const Histogram pooled = pooled_histogram(measurement, kind.kind);
-    const LatencySummary latency = pooled_latency(measurement, kind.kind, pooled);
+    const Histogram& all = pooled.histogram(kind.kind);
+    const LatencySummary& latency = pooled.summary(kind.kind);
     if (latency.count == 0) continue;
-    json["pooled"] = !pooled.empty();
-    put_latency(json, latency,
-                pooled.empty() ? percentile_curve(latency) : percentile_curve(pooled));
+    json["pooled"] = !all.empty();
+    put_latency(json, latency, all.empty() ? percentile_curve(latency) : percentile_curve(all));
     for (const SizeClass& size : size_classes(measurement, kind.kind)) {
       Json& one = json["sizes"].emplace_back(Json{{"kind", size.name}});
       put_latency(one, summarise(size.latency), percentile_curve(size.latency));
@@ -113,26 +125,35 @@ Json kinds_data(const Measurement& measurement) {
 
 Json course_data(const Measurement& measurement, const PageDetail& detail) {
   // One at a time: a grid takes 130 KB, and there may be thousands of samples.
-  const auto for_each_course = [&](const auto& visit) {
-    for (const Sample& sample : measurement.samples) {
-      if (!sample.course || has_failed(sample)) continue;
-      const TimeGrid grid = coarser(unpack_course(*sample.course), detail.intervals);
-      if (!grid.intervals().empty()) visit(sample, grid);
-    }
+  const auto grid_of = [&](const Sample& sample) {
+    return coarser(unpack_course(*sample.course), detail.intervals);
   };
   TimeGrid all;
-  for_each_course([&](const Sample&, const TimeGrid& grid) { all.merge(grid); });
-  if (all.intervals().empty()) return Json::object();
+  std::vector<const Sample*> samples;  // with courses
+  for (const Sample& sample : measurement.samples) {
+    if (!sample.course || has_failed(sample)) continue;
+    const TimeGrid grid = grid_of(sample);
+    if (grid.intervals().empty()) continue;
+    all.merge(grid);
+    samples.push_back(&sample);
+  }
+  if (samples.empty()) return Json::object();
+  const Sample* const typical = typical_sample(measurement);
   const bool bytes = std::ranges::any_of(
       all.intervals(), [](const TimeGrid::Interval& one) { return one.bytes > 0; });
   Json json = {{"figure", bytes ? "mb_per_s_elapsed" : "operations_per_s"},
-               {"typical", typical_sample(measurement)->run},
+               {"typical", typical->run},
                {"runs", Json::array()}};
-  for_each_course([&](const Sample& sample, const TimeGrid& grid) {
+  if (!detail.all_courses && samples.size() > kCoursesOfMany) {
+    json["repetitions"] = samples.size();
+    keep_few(samples, typical);
+  }
+  for (const Sample* sample : samples) {
+    const TimeGrid grid = grid_of(*sample);
     Json& run = json["runs"].emplace_back(grid_data(grid));
-    run["run"] = sample.run;
-    run["rates"] = rates_data(grid, bytes, sample.elapsed_s);
-  });
+    run["run"] = sample->run;
+    run["rates"] = rates_data(grid, bytes, sample->elapsed_s);
+  }
   if (json["runs"].size() > 1) json["all"] = grid_data(coarser(all, detail.intervals));
   return json;
 }

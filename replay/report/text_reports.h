@@ -5,6 +5,7 @@
 #include <string>
 
 #include "replay/report/figures.h"
+#include "replay/report/pool.h"
 
 namespace filereel {
 
@@ -14,7 +15,7 @@ namespace filereel {
 std::string samples_csv(std::span<const ReportedResult> results);
 
 // Tables of the medians with the information to interpret them, in GitHub's Markdown.
-std::string markdown_report(std::span<const ReportedResult> results);
+std::string markdown_report(const ReportColumns& columns);
 
 // Samples in the format of Google Benchmark's repetitions, for its compare.py. For FC-Test an
 // iteration is the time until durable, for replays the time until the last call returned, for other

@@ -44,4 +44,13 @@ Result only_on(const Result& result, const std::string& file_system) {
   return kept;
 }
 
+std::vector<Result> all_on(std::span<const Result> results, const std::string& file_system) {
+  std::vector<Result> kept;
+  for (const Result& result : results) {
+    Result one = only_on(result, file_system);
+    if (!one.measurements.empty()) kept.push_back(std::move(one));
+  }
+  return kept;
+}
+
 }  // namespace filereel

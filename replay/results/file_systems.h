@@ -17,5 +17,7 @@ std::vector<std::string> file_systems_of(std::span<const Result> results);
 // The measurements of one file system, with its volumes. A far volume with another file system is
 // kept if there is none with this one.
 Result only_on(const Result& result, const std::string& file_system);
+// The same of several results, without those that have none.
+std::vector<Result> all_on(std::span<const Result> results, const std::string& file_system);
 
 }  // namespace filereel

@@ -187,14 +187,37 @@ TEST_CASE("the page has the course of each sample and of all together") {
   CHECK(slowest_data(measurement, detail).empty());
 }
 
+TEST_CASE("a page of many samples has three courses of each measurement, and all together") {
+  Measurement measurement = sample_replay().measurements[0];
+  measurement.samples.resize(1, measurement.samples[0]);
+  measurement.samples.resize(9, measurement.samples[0]);
+  for (std::size_t i = 0; i < 9; ++i) {
+    measurement.samples[i].run = static_cast<std::uint32_t>(i + 1);
+    measurement.samples[i].elapsed_s = static_cast<double>((i * 4 + 3) % 9 + 1);
+  }
+  const PageDetail detail{.intervals = 240, .operations = 2, .all_courses = false};
+  const Json course = course_data(measurement, detail);
+  REQUIRE(course["runs"].size() == 3);  // with 1, 5 and 9 seconds
+  CHECK(course["runs"][0]["run"] == 7);
+  CHECK(course["runs"][1]["run"] == 8);
+  CHECK(course["runs"][2]["run"] == 9);
+  CHECK(course["typical"] == 8);
+  CHECK(course["repetitions"] == 9);
+  CHECK(operations_in(course["all"]) == 9 * operations_in(course["runs"][0]));
+  measurement.samples.resize(3);
+  CHECK_FALSE(course_data(measurement, detail).contains("repetitions"));
+}
+
 TEST_CASE("pages of many measurements hold less of each") {
   std::vector<ReportedResult> results(1, {"r.json", {}});
   CHECK(detail_for(results).intervals == TimeGrid::kIntervals);
   CHECK(detail_for(results).operations == 32);
+  CHECK(detail_for(results).all_courses);
   results[0].result.measurements.resize(400);
   for (Measurement& one : results[0].result.measurements) one.samples.resize(3);
   CHECK(detail_for(results).intervals == 30);
   CHECK(detail_for(results).operations == 15);
+  CHECK_FALSE(detail_for(results).all_courses);
 }
 
 }  // namespace

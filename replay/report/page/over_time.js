@@ -122,10 +122,11 @@ function heatTable(cells, course, bins) {
 }
 
 // A figure of one of the repetitions: the typical one first, then `all` of them if given.
-// `figureOf` makes it from the name and data of a choice; `label` is that of the selection.
-function ofRepetition(label, {runs, typical, all}, figureOf) {
+// `figureOf` makes it from the name and data of a choice; `label` is that of the selection. Pages of many
+// repetitions hold a few of them alone.
+function ofRepetition(label, {runs, typical, all, repetitions = runs.length}, figureOf) {
   const usual = runs.find((run) => run.run === typical) || runs[0];
-  const choices = [[`repetition ${usual.run}`, usual], ...(all ? [[`all ${runs.length} repetitions`, all]] : []),
+  const choices = [[`repetition ${usual.run}`, usual], ...(all ? [[`all ${repetitions} repetitions`, all]] : []),
                    ...runs.filter((run) => run !== usual).map((run) => [`repetition ${run.run}`, run])];
   const inner = element('div');
   const show = (index) => place(inner, [figureOf(...choices[index])]);
@@ -142,7 +143,7 @@ const heatMapOf = (one, bins) => one.course.runs
 
 // A line per repetition; the typical one is thick.
 function throughputChart(one) {
-  const {runs, typical, figure} = one.course;
+  const {runs, typical, figure, repetitions} = one.course;
   if (!runs) return null;
   const unit = FIGURES[figure].unit;
   const lines = runs.map((run) => {
@@ -159,7 +160,8 @@ function throughputChart(one) {
     words: `Line chart: ${unit} over time, a line for each of ${counted(lines.length, 'repetition', 'repetitions')}; ` +
         `repetition ${usual.run}: ${number(Math.min(...rates))} to ${number(Math.max(...rates))} ${unit}.`,
     caption: lines.length > 1
-        ? `Thick: repetition ${usual.run}, the median; thin: the others.` : null,
+        ? `Thick: repetition ${usual.run}, the median; thin: ` +
+            (repetitions ? `the fastest and the slowest of ${repetitions}.` : 'the others.') : null,
     tableOf: () => throughputTable(lines, usual, unit, end),
     make: () => ({
       type: 'line',
