@@ -59,7 +59,9 @@ std::optional<FileState> read_file_state(int directory, const std::string& name)
   state.mode = info.stx_mode;
   state.owner = info.stx_uid;
   state.links = info.stx_nlink;
+  constexpr std::uint64_t kBlock = 512;  // statx(2)
   state.size = info.stx_size;
+  state.allocated = info.stx_blocks * kBlock;
   state.modified_ns = nanoseconds(info.stx_mtime);
   state.changed_ns = nanoseconds(info.stx_ctime);
   if ((info.stx_mask & STATX_MNT_ID) != 0) state.mount = info.stx_mnt_id;

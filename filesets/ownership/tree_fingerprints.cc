@@ -84,8 +84,8 @@ std::vector<std::uint64_t> TreeFingerprints::complete(
   return list;
 }
 
-void TreeFingerprints::remove(std::span<const std::uint64_t> complete) const {
-  std::vector<std::uint64_t> proven;
+void TreeFingerprints::prove(std::span<const std::uint64_t> complete,
+                             const std::function<void(const WalkedEntry&)>& visit) const {
   walk_tree(directory_, shown_, [&](const WalkedEntry& entry) {
     if (!has(complete, fingerprint(entry, FingerprintFields::all)) && !was_moved_aside(entry)) {
       throw_failed(
@@ -93,6 +93,25 @@ void TreeFingerprints::remove(std::span<const std::uint64_t> complete) const {
                       "another directory",
                       printable(shown_ + "/" + entry.path), printable(shown_)));
     }
+    visit(entry);
+  });
+}
+
+TreeSpace TreeFingerprints::check(std::span<const std::uint64_t> complete) const {
+  TreeSpace space;
+  prove(complete, [&](const WalkedEntry& entry) {
+    // A file with several names is freed with the last one.
+    const std::uint64_t names =
+        entry.state.is_directory() ? 1 : std::max<std::uint64_t>(1, entry.state.links);
+    space.bytes += entry.state.allocated / names;
+    ++space.entries;
+  });
+  return space;
+}
+
+void TreeFingerprints::remove(std::span<const std::uint64_t> complete) const {
+  std::vector<std::uint64_t> proven;
+  prove(complete, [&](const WalkedEntry& entry) {
     proven.push_back(fingerprint(entry, FingerprintFields::lasting));
   });
   std::ranges::sort(proven);

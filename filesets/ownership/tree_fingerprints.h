@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -10,6 +11,11 @@
 #include "filesets/ownership/tree_walk.h"
 
 namespace filereel {
+
+// What a tree takes on its file system.
+struct TreeSpace {
+  std::uint64_t bytes = 0, entries = 0;
+};
 
 // Fingerprints of the entries below a directory: path, type and identity, and except for
 // directories size and times. Inode numbers and birth times are left out if the file system does
@@ -26,12 +32,17 @@ class TreeFingerprints {
   // Fingerprints including ctime of the entries in `lasting`, in ascending order.
   std::vector<std::uint64_t> complete(std::span<const std::uint64_t> lasting) const;
 
-  // Removes all entries. First checks all of them, and throws Error(failed) without removing
-  // anything if one is not in `complete`. Then checks each again while removing it.
+  // Throws Error(failed) if an entry is not in `complete`. Returns what its removal frees.
+  TreeSpace check(std::span<const std::uint64_t> complete) const;
+
+  // Removes all entries, if check() finds all of them in `complete`. Checks each again while
+  // removing it.
   void remove(std::span<const std::uint64_t> complete) const;
 
  private:
   enum class FingerprintFields : bool { lasting, all };
+  void prove(std::span<const std::uint64_t> complete,
+             const std::function<void(const WalkedEntry&)>& visit) const;
   std::uint64_t fingerprint(const WalkedEntry& entry, FingerprintFields wanted) const;
 
   int directory_;

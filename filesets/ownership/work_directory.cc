@@ -113,9 +113,15 @@ void check_can_be_made(const std::string& path, const std::string& full_path) {
 }  // namespace
 
 WorkDirectory::WorkDirectory(const std::string& path, Use use) : path_(path), use_(use) {
+  open_target();
+  check_writable();
+  if (target_) check_empty(false);
+}
+
+void WorkDirectory::take() {
   try {
-    open_target();
-    check_empty();
+    if (!target_) make_target();
+    check_empty(true);
     make_work();
   } catch (...) {
     try {
@@ -131,12 +137,15 @@ WorkDirectory::WorkDirectory(const std::string& path, Use use) : path_(path), us
 void WorkDirectory::open_target() {
   target_.reset(open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   const int missing = target_ ? 0 : errno;
-  if (missing == ENOENT) {
-    make_target();
-  } else if (missing != 0) {
-    fail("cannot open", missing);
+  if (missing == 0) {
+    require_changeable(target_.get(), path_);
+    return find_path();
   }
-  require_changeable(target_.get(), path_);
+  if (missing != ENOENT) fail("cannot open", missing);
+  check_missing();
+}
+
+void WorkDirectory::find_path() {
   boost::system::error_code error;
   // The path of the opened directory, even if its name refers to something else by now.
   full_path_ = fs::read_symlink(fmt::format("/proc/self/fd/{}", target_.get()), error).string();
@@ -146,17 +155,30 @@ void WorkDirectory::open_target() {
   }
 }
 
-void WorkDirectory::make_target() {
+// The target is to be created in its parent.
+void WorkDirectory::check_missing() {
   const fs::path full = full_path(path_);
   check_can_be_made(path_, full.string());
+  full_path_ = full.string();
   target_name_ = full.filename().string();
   parent_.reset(open(full.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!parent_) fail("cannot create", errno);
   require_changeable(parent_.get(), full.parent_path().string());
+}
+
+void WorkDirectory::check_writable() const {
+  if (faccessat(place(), ".", W_OK | X_OK, AT_EACCESS) == 0) return;
+  if (errno == EROFS) {
+    throw_failed(fmt::format("{} is read-only; choose a writable volume", printable(path_)));
+  }
+  fail(target_ ? "cannot create a directory in" : "cannot create", errno);
+}
+
+void WorkDirectory::make_target() {
   target_lease_.emplace(LeaseRecord{
-      .kind = LeaseKind::directory, .path = full.string(), .parent = identity_of(parent_.get())});
+      .kind = LeaseKind::directory, .path = full_path_, .parent = identity_of(parent_.get())});
   target_ = make_directory(parent_.get(), target_name_, 0777, *target_lease_);
-  if (target_) return;
+  if (target_) return find_path();
   const int failed = errno;
   target_lease_->remove_record();
   target_lease_.reset();
@@ -178,8 +200,9 @@ std::optional<std::string> WorkDirectory::first_name() const {
   return std::nullopt;
 }
 
-// Removes what an earlier volume kept here; fingerprints prove that it is unchanged.
-void WorkDirectory::check_empty() {
+// `clears`: removes what an earlier volume kept here. Fingerprints prove that it is unchanged.
+void WorkDirectory::check_empty(bool clears) {
+  bool all_kept = false;
   const FileIdentity identity = identity_of(target_.get());
   const auto concerns_this = [&](const LeaseRecord& note) {
     if (note.kind == LeaseKind::work) return fs::path(note.path).parent_path() == full_path_;
@@ -194,13 +217,17 @@ void WorkDirectory::check_empty() {
           printable(path_)));
     }
     if (found.note.kind != LeaseKind::tree || use_ != Use::volume) continue;
-    if (first_name()) {
-      TreeFingerprints(target_.get(), path_, found.note.seed).remove(found.lease->entries());
+    const TreeFingerprints tree(target_.get(), path_, found.note.seed);
+    if (first_name() && clears) {
+      tree.remove(found.lease->entries());
+    } else if (first_name()) {
+      removable_ = tree.check(found.lease->entries());
+      all_kept = true;
     }
-    found.lease->remove_record();
+    if (clears) found.lease->remove_record();
   }
   const std::optional<std::string> name = first_name();
-  if (!name) return;
+  if (!name || all_kept) return;
   throw_failed(fmt::format(
       "{} is not empty and was not filled by filereel (it contains {}); choose an empty directory",
       printable(path_), printable(*name)));
@@ -216,9 +243,6 @@ void WorkDirectory::make_work() {
   const int error = errno;
   work_lease_->remove_record();
   work_lease_.reset();
-  if (error == EROFS) {
-    throw_failed(fmt::format("{} is read-only; choose a writable volume", printable(path_)));
-  }
   fail("cannot create a directory in", error);
 }
 

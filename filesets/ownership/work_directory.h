@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "filesets/ownership/lease.h"
+#include "filesets/ownership/tree_fingerprints.h"
 #include "filesets/system/descriptor.h"
 
 namespace filereel {
@@ -23,13 +24,21 @@ class WorkDirectory {
   // may remove the latter unless someone has changed them.
   enum class Use : bool { tree, volume };
 
-  // Opens `path` and creates it if missing (but not its parent). It must be empty except for
-  // lost+found. A volume may also contain files that an earlier volume kept there; these are
-  // removed. Throws Error(failed).
+  // Checks that filereel may work in `path`, and changes nothing. It must be writable, and empty
+  // except for lost+found. A volume may also contain files that an earlier volume kept there. It
+  // may be missing, but not its parent. Throws Error(failed).
   WorkDirectory(const std::string& path, Use use);
   ~WorkDirectory();  // removes the rest, and the target if it was created here
   WorkDirectory(const WorkDirectory&) = delete;
   WorkDirectory& operator=(const WorkDirectory&) = delete;
+
+  // Begins the use: removes the files of an earlier volume, and creates a missing `path` and the
+  // directory to fill. Call once. Throws Error(failed).
+  void take();
+
+  // The directory to fill; before take() the one named by the user, or its parent if it is missing.
+  int place() const { return work_ ? work_.get() : target_ ? target_.get() : parent_.get(); }
+  const TreeSpace& removable() const { return removable_; }  // what take() removes
 
   int root() const { return work_.get(); }                // the directory to fill
   int target() const { return target_.get(); }            // the directory named by the user
@@ -45,8 +54,11 @@ class WorkDirectory {
 
  private:
   void open_target();
+  void check_missing();
   void make_target();
-  void check_empty();
+  void find_path();
+  void check_writable() const;
+  void check_empty(bool clears);
   std::vector<std::uint64_t> list_kept(std::uint64_t seed) const;
   void note_kept(std::uint64_t seed, std::span<const std::uint64_t> kept) const;
   std::optional<std::string> first_name() const;
@@ -60,7 +72,8 @@ class WorkDirectory {
   std::string full_path_;    // absolute, without symbolic links
   std::string target_name_;  // in `parent_`
   Descriptor target_, work_;
-  Descriptor parent_;                  // of the target, if it was created here
+  TreeSpace removable_;
+  Descriptor parent_;                  // of the target, if it is created here
   std::optional<Lease> target_lease_;  // likewise
   std::string work_name_;
   std::optional<Lease> work_lease_;

@@ -135,8 +135,8 @@ class TreePopulator {
       throw Error(ErrorKind::failed,
                   fmt::format("populate {:?}: the file set needs {}, but only {} is free; {}", dir_,
                               format_size(totals_.bytes_to_write), format_size(free),
-                              with_quota_advice(root_.get(),
-                                                "free some space or choose another directory")));
+                              with_quota_advice_of(root_.get(),
+                                                   "free some space or choose another directory")));
     }
   }
 
@@ -320,6 +320,7 @@ PopulateTotals populate_tree(const FileSet& set, const std::string& dir,
                              const std::function<void(const PopulateProgress&)>& progress) {
   check_file_set(set);  // before creating anything
   WorkDirectory work(dir, WorkDirectory::Use::tree);
+  work.take();
   const PopulateTotals totals = populate_below(work.root(), set, dir, options, progress);
   if (!totals.interrupted) work.keep();
   return totals;

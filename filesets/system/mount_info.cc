@@ -67,6 +67,14 @@ std::string mount_option(const std::string& options, const std::string& name) {
   return all.substr(begin, all.find(',', begin) - begin);
 }
 
+std::string existing_path(const std::string& path) {
+  namespace fs = boost::filesystem;
+  boost::system::error_code error;
+  fs::path there = fs::weakly_canonical(fs::absolute(path, error), error);
+  while (there.has_relative_path() && !fs::exists(there, error)) there = there.parent_path();
+  return there.string();
+}
+
 std::optional<MountedFileSystem> mounted_at(const std::string& path) {
   const std::string full = canonical_path(path);
   if (full.empty()) return std::nullopt;

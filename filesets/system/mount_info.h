@@ -27,6 +27,9 @@ std::vector<MountedFileSystem> mounted_file_systems();
 // The value of an option: "tcp" of "rw,vers=4.2,proto=tcp" for "proto"; "" if it is missing.
 std::string mount_option(const std::string& options, const std::string& name);
 
+// `path`, or the nearest directory above it that exists.
+std::string existing_path(const std::string& path);
+
 // Returns the mount that contains `path`; nothing if unknown.
 std::optional<MountedFileSystem> mounted_at(const std::string& path);
 

@@ -20,9 +20,12 @@ bool has_project_quota(int directory) {
          statvfs(mounted->mount_point.c_str(), &all) == 0 && here.f_blocks < all.f_blocks;
 }
 
-std::string with_quota_advice(int directory, const std::string& advice) {
-  return has_project_quota(directory) ? "a project quota limits it: raise the quota, or " + advice
-                                      : advice;
+std::string with_quota_advice(bool has_quota, const std::string& advice) {
+  return has_quota ? "a project quota limits it: raise the quota, or " + advice : advice;
+}
+
+std::string with_quota_advice_of(int directory, const std::string& advice) {
+  return with_quota_advice(has_project_quota(directory), advice);
 }
 
 }  // namespace filereel

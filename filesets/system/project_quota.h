@@ -9,7 +9,9 @@ namespace filereel {
 // xfs reports an exhausted one as a full volume, and not as a quota.
 bool has_project_quota(int directory);
 
-// `advice` on lack of space in the open directory, preceded by that on its project quota.
-std::string with_quota_advice(int directory, const std::string& advice);
+// `advice` on lack of space, preceded by that on the project quota if there is one.
+std::string with_quota_advice(bool has_quota, const std::string& advice);
+// The same for the open directory.
+std::string with_quota_advice_of(int directory, const std::string& advice);
 
 }  // namespace filereel

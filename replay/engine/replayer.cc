@@ -335,9 +335,16 @@ ReplayOutcome outcome_of(const ReplayRun& run, const SharedReplay& shared, Cpu b
 
 }  // namespace
 
+void check_resources(const Trace& trace, EngineKind engine) {
+  check_memory(trace);
+  if (engine == EngineKind::null) return;
+  const std::size_t threads = trace.threads.size();
+  allow_descriptors(trace.shared_slots ? trace.slots : trace.slots * threads, threads);
+}
+
 ReplayOutcome replay(Trace trace, const std::array<int, kRoles>& roots,
                      const ReplayOptions& options) {
-  check_memory(trace);
+  check_resources(trace, options.engine);
   ReplayRun run(trace, options);
   make_engines(run, roots);
   const SharedReplay shared{.options = options,

@@ -60,6 +60,10 @@ struct ReplayOutcome {
   std::vector<ReplayOutcome> by_volume;
 };
 
+// Throws Error(failed) if this process cannot have the memory for the buffers of a replay, or open
+// all its files at once.
+void check_resources(const Trace& trace, EngineKind engine);
+
 // Executes the trace's threads concurrently, each on its own thread. `roots` are descriptors of the
 // volumes' root directories, by Role; -1 for volumes that the trace does not use. Failures of
 // operations are divergences in the outcome. Consumes the trace.

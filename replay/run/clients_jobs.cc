@@ -59,16 +59,20 @@ class ReelPerClient final : public JobAround {
     for (const std::unique_ptr<Job>& job : others_) record.name += "+" + job->record().name;
     return record;
   }
-  JobNeeds needs(std::span<const FileSystemKind> kinds, std::size_t volumes) const override {
-    JobNeeds needs = inner().needs(kinds, volumes);
+  JobNeeds needs(const PlannedVolumes& volumes) const override {
+    JobNeeds needs = inner().needs(volumes);
     for (const std::unique_ptr<Job>& job : others_) {
-      const JobNeeds one = job->needs(kinds, volumes);
+      const JobNeeds one = job->needs(volumes);
       needs.seconds = std::max(needs.seconds, one.seconds);
       for (std::size_t i = 0; i < kRoles; ++i) {
         if (needs.volumes[i].least < one.volumes[i].least) needs.volumes[i] = one.volumes[i];
       }
     }
     return needs;
+  }
+  void check(const PlannedVolumes& volumes) const override {
+    inner().check(volumes);
+    for (const std::unique_ptr<Job>& job : others_) job->check(volumes);
   }
   std::unique_ptr<FittedJob> fit(std::uint64_t point, const FittingPlace& place) const override {
     const std::size_t number = place.client.client % (others_.size() + 1);

@@ -276,14 +276,18 @@ class FcTestJob final : public Job {
   std::uint64_t turns() const override { return points(); }
   VolumeCount volume_count() const override { return {1, 2}; }
 
-  JobNeeds needs(std::span<const FileSystemKind> kinds, std::size_t /*volumes*/) const override {
-    for (const FileSystemLimits& limits : limits_of_new(kinds)) fit_file_set(set_, {limits});
+  void check(const PlannedVolumes& volumes) const override {
+    for (const auto& limits : volumes.limits()) fit_file_set(set_, limits);
+  }
+
+  JobNeeds needs(const PlannedVolumes& volumes) const override {
     JobNeeds needs;
     const std::vector<FcStep> steps = steps_of(sweep_.at(0));
     for (const Role role : {Role::near, Role::far}) {
       const std::uint64_t copies = copies_on(role, steps);
-      VolumeNeeds& volume = needs.volumes[static_cast<std::size_t>(role)];
-      add_needs(set_, kinds, copies, volume);
+      const auto number = static_cast<std::size_t>(role);
+      VolumeNeeds& volume = needs.volumes[number];
+      add_needs(set_, volumes.kinds(), copies, volume, volumes.directory(number));
       volume.what = fmt::format("the file set '{}'", set_.name);
     }
     needs.seconds = seconds_of(set_.totals()) * static_cast<double>(steps.size() * points());

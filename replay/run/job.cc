@@ -43,6 +43,32 @@ std::string Volumes::file_system() const {
   return names.empty() ? "none" : fmt::format("{}", fmt::join(names, " to "));
 }
 
+std::vector<FileSystemKind> PlannedVolumes::kinds() const {
+  std::vector<FileSystemKind> kinds;
+  for (const Formatted& one : formatted) kinds.push_back(one.kind);
+  return kinds;
+}
+
+std::vector<std::vector<FileSystemLimits>> PlannedVolumes::limits() const {
+  const auto with = [&](const FileSystemLimits* of_formatted) {
+    std::vector<FileSystemLimits> limits;
+    for (std::size_t role = 0; role < count; ++role) {
+      const FileSystemLimits* one = directory(role);
+      if (!one) one = of_formatted;
+      if (one) limits.push_back(*one);
+    }
+    return limits;
+  };
+  std::vector<std::vector<FileSystemLimits>> all;
+  for (const Formatted& one : formatted) all.push_back(with(&one.limits));
+  if (formatted.empty() && !directories.empty()) all.push_back(with(nullptr));
+  return all;
+}
+
+const FileSystemLimits* PlannedVolumes::directory(std::size_t role) const {
+  return role < directories.size() && directories[role] ? &*directories[role] : nullptr;
+}
+
 JobRecord common_record(JobKind kind, const std::string& name, const JobOptions& options) {
   JobRecord record{.kind = kind,
                    .name = options.name.empty() ? name : options.name,

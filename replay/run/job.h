@@ -53,6 +53,43 @@ struct VolumeCount {
   std::size_t usual() const { return std::clamp<std::size_t>(2, least, most); }
 };
 
+// One of several clients that run a job together. Each does the whole job, on files with content
+// of its own, unless they share the files (JobOptions::share): then each does a part of it.
+struct ClientPart {
+  std::uint32_t client = 0, clients = 1;  // its number, from 0, and their number
+  bool share = false;
+
+  // The seed of its content. That of the first client is unchanged.
+  std::uint64_t seed_of(std::uint64_t seed) const {
+    return share || client == 0 ? seed : mix_seed(seed, client);
+  }
+  // Parts of shared files: its number, and their number.
+  std::uint32_t part() const { return share ? client : 0; }
+  std::uint32_t parts() const { return share ? clients : 1; }
+  // The number of trees on each volume: one of each client, or a common one.
+  std::uint32_t trees() const { return share ? 1 : clients; }
+};
+
+// The volumes of a job before any of them is touched.
+struct PlannedVolumes {
+  struct Formatted {
+    FileSystemKind kind = FileSystemKind::ext4;
+    FileSystemLimits limits = {};
+  };
+
+  std::size_t count = 1;
+  std::vector<Formatted> formatted = {};  // file systems, one after another; empty: no formatting
+  // By role: the limits of a directory; nothing for a volume to be formatted. Empty: unknown.
+  std::vector<std::optional<FileSystemLimits>> directories = {};
+  ClientPart client = {};
+
+  std::vector<FileSystemKind> kinds() const;
+  // The limits of all volumes together: for each file system, or of the directories alone.
+  std::vector<std::vector<FileSystemLimits>> limits() const;
+  // The limits of a directory; null for a volume to be formatted, and if unknown.
+  const FileSystemLimits* directory(std::size_t role) const;
+};
+
 // Everything known before any volume is touched.
 struct JobNeeds {
   std::array<VolumeNeeds, kRoles> volumes = {};  // by Role
@@ -125,21 +162,6 @@ class FittedJob {
   }
 };
 
-// One of several clients that run a job together. Each does the whole job, on files with content
-// of its own, unless they share the files (JobOptions::share): then each does a part of it.
-struct ClientPart {
-  std::uint32_t client = 0, clients = 1;  // its number, from 0, and their number
-  bool share = false;
-
-  // The seed of its content. That of the first client is unchanged.
-  std::uint64_t seed_of(std::uint64_t seed) const {
-    return share || client == 0 ? seed : mix_seed(seed, client);
-  }
-  // Parts of shared files: its number, and their number.
-  std::uint32_t part() const { return share ? client : 0; }
-  std::uint32_t parts() const { return share ? clients : 1; }
-};
-
 // The place to which a job is fitted.
 struct FittingPlace {
   Volumes volumes;
@@ -179,9 +201,12 @@ class Job {
   virtual std::optional<std::uint32_t> runs() const { return {}; }
 
   virtual VolumeCount volume_count() const { return {}; }
-  // The needs of all points on this number of volumes. `kinds`: file systems to be formatted; empty
-  // for directories. Throws Error for what one of them cannot hold.
-  virtual JobNeeds needs(std::span<const FileSystemKind> kinds, std::size_t volumes) const = 0;
+  // The needs of all points on such volumes.
+  virtual JobNeeds needs(const PlannedVolumes& volumes) const = 0;
+  // Throws Error for everything on which fit() to such volumes, or a replay there, would fail at
+  // some point of the sweep, so that nothing is touched before that is known. May read a whole
+  // trace.
+  virtual void check(const PlannedVolumes& volumes) const = 0;
   // Access shapes of the steps at the device, for the block baseline. May read a whole trace.
   virtual std::vector<AccessShape> shapes() const = 0;
   // Advice if a volume lacks space.

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -41,9 +40,8 @@ class JobAround : public Job {
   std::vector<FileSystemKind> file_systems() const override { return inner_->file_systems(); }
   std::optional<std::uint32_t> runs() const override { return inner_->runs(); }
   VolumeCount volume_count() const override { return inner_->volume_count(); }
-  JobNeeds needs(std::span<const FileSystemKind> kinds, std::size_t volumes) const override {
-    return inner_->needs(kinds, volumes);
-  }
+  JobNeeds needs(const PlannedVolumes& volumes) const override { return inner_->needs(volumes); }
+  void check(const PlannedVolumes& volumes) const override { inner_->check(volumes); }
   std::vector<AccessShape> shapes() const override { return inner_->shapes(); }
   std::string_view room_advice() const override { return inner_->room_advice(); }
   bool scales() const override { return inner_->scales(); }
@@ -85,8 +83,8 @@ class JobAlongAxis : public JobAround {
   bool follows(std::uint64_t before, std::uint64_t point) const override {
     return value(before) == value(point) && JobAround::follows(before, point);
   }
-  JobNeeds needs(std::span<const FileSystemKind> kinds, std::size_t volumes) const override {
-    JobNeeds needs = inner().needs(kinds, volumes);
+  JobNeeds needs(const PlannedVolumes& volumes) const override {
+    JobNeeds needs = inner().needs(volumes);
     needs.seconds *= static_cast<double>(axis_.values.size());
     return needs;
   }

@@ -59,7 +59,7 @@ std::string common_plan(const RunRequest& request) {
   for (const std::unique_ptr<Job>& job : request.plan.jobs) {
     const JobRecord record = job->record();
     const JobOptions options = job->options(0);
-    const JobNeeds needs = job->needs({}, job->volume_count().least);
+    const JobNeeds needs = job->needs({.count = job->volume_count().least});
     Json space = Json::array();
     for (const VolumeNeeds& one : needs.volumes) space.push_back(one.least);
     json.push_back({record.kind, settings_text(record), axes_to_json(record),

@@ -60,6 +60,14 @@ void check_bytes(std::uint64_t needed, std::uint64_t bytes, const std::string& v
                           format_size(needed), format_size(bytes), advice));
 }
 
+void check_entries(std::uint64_t needed, std::uint64_t entries, const std::string& volume,
+                   const std::string& what, std::string_view advice) {
+  if (needed <= entries) return;
+  throw Error(ErrorKind::failed,
+              fmt::format("not enough inodes on {} for {}: {} needed, {} free; {}", volume, what,
+                          needed, entries, advice));
+}
+
 }  // namespace
 
 std::uint64_t image_size(std::span<const FileSet> sets, std::span<const FileSystemKind> kinds,
@@ -80,12 +88,21 @@ std::uint64_t image_size(std::span<const FileSet> sets, std::span<const FileSyst
   return (size + kUnit - 1) / kUnit * kUnit;
 }
 
+void VolumeNeeds::adapt() {
+  least = entries = 0;
+  for (FormattedNeeds& one : formatted) {
+    one.entries = 0;
+    for (auto& [cluster, bytes] : one.bytes) bytes = 0;
+  }
+}
+
 void add_needs(const FileSet& set, std::span<const FileSystemKind> kinds, std::uint64_t copies,
-               VolumeNeeds& needs) {
+               VolumeNeeds& needs, const FileSystemLimits* directory) {
   needs.image =
       std::max(needs.image, image_size({&set, 1}, kinds, std::max<std::uint64_t>(copies, 1)));
   constexpr FileSystemLimits kAny{.cluster = 1, .inline_bytes = 0};
-  needs.least = std::max(needs.least, least_space(set, kAny, copies));
+  needs.least = std::max(needs.least, least_space(set, directory ? *directory : kAny, copies));
+  needs.entries = std::max(needs.entries, entries_needed(set, copies));
   for (const FileSystemKind kind : kinds) {
     auto one = std::ranges::find(needs.formatted, kind, &FormattedNeeds::kind);
     if (one == needs.formatted.end()) one = needs.formatted.insert(one, {.kind = kind});
@@ -99,16 +116,19 @@ void add_needs(const FileSet& set, std::span<const FileSystemKind> kinds, std::u
   }
 }
 
-void check_capacity(const VolumeNeeds& needs, std::uint64_t bytes, const std::string& volume,
+void check_capacity(const VolumeNeeds& needs, std::uint64_t trees, std::uint64_t bytes,
+                    std::optional<std::uint64_t> entries, const std::string& volume,
                     std::string_view advice) {
-  check_bytes(needs.least, bytes, volume, needs.what, advice);
+  check_bytes(needs.least * trees, bytes, volume, needs.what, advice);
+  if (entries) check_entries(needs.entries * trees, *entries, volume, needs.what, advice);
 }
 
 void check_formatted_capacity(const VolumeNeeds& needs, std::uint64_t bytes,
                               const std::string& volume, std::string_view advice) {
   for (const FormattedNeeds& one : needs.formatted) {
+    check_volume_size(one.kind, bytes, volume);
     const std::uint64_t cluster = limits_of_formatted(one.kind, bytes).cluster;
-    check_bytes(one.bytes.at(cluster), bytes, volume, needs.what, advice);
+    check_bytes(one.bytes.at(cluster), most_bytes(one.kind, bytes), volume, needs.what, advice);
     const std::optional<std::uint64_t> most = most_entries(one.kind, bytes);
     if (!most || one.entries <= *most) continue;
     throw Error(
@@ -120,19 +140,16 @@ void check_formatted_capacity(const VolumeNeeds& needs, std::uint64_t bytes,
 
 void check_room(const FileSet& set, const Volume& volume, std::uint64_t copies,
                 std::string_view room) {
-  const std::string advice = with_quota_advice(volume.root(), std::string(room));
+  const std::string advice = with_quota_advice_of(volume.root(), std::string(room));
   const std::string name = volume.describe().target;
   const std::string what =
       set.name.empty() ? "the files" : fmt::format("the file set '{}'", set.name);
   if (const std::optional<std::uint64_t> free = volume.free_bytes()) {
     check_bytes(least_space(set, volume.limits(), copies), *free, name, what, advice);
   }
-  const std::optional<std::uint64_t> entries = volume.free_entries();
-  const std::uint64_t needed = entries_needed(set, copies);
-  if (!entries || needed <= *entries) return;
-  throw Error(ErrorKind::failed,
-              fmt::format("not enough inodes on {} for {}: {} needed, {} free; {}", name, what,
-                          needed, *entries, advice));
+  if (const std::optional<std::uint64_t> entries = volume.free_entries()) {
+    check_entries(entries_needed(set, copies), *entries, name, what, advice);
+  }
 }
 
 }  // namespace filereel

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,26 +27,34 @@ struct FormattedNeeds {
 struct VolumeNeeds {
   // Bytes of an image that is large enough for every requested file system.
   std::uint64_t image = 0;
-  // What the files take at least, on file systems to be formatted; empty for directories, and if
-  // the job adapts to the volume. A smaller volume is refused at once.
+  // What the files take at least, on file systems to be formatted; empty for directories. Nothing
+  // is taken by a job that adapts to the volume. A smaller volume is refused at once.
   std::vector<FormattedNeeds> formatted = {};
-  std::uint64_t least = 0;  // bytes, on any file system
-  std::string what;         // what needs the space, such as "the file set 'programs'"
+  // What the files take at least in a directory, or on any file system if its own is unknown.
+  std::uint64_t least = 0;    // bytes
+  std::uint64_t entries = 0;  // files and directories
+  std::string what;           // what needs the space, such as "the file set 'programs'"
+
+  // The files have the size that the volume allows.
+  void adapt();
 };
 
-// Increases the needs to those of `copies` copies of a set.
+// Increases the needs to those of `copies` copies of a set. `kinds`: file systems to be formatted.
+// `directory`: the limits of a directory; null if unknown.
 void add_needs(const FileSet& set, std::span<const FileSystemKind> kinds, std::uint64_t copies,
-               VolumeNeeds& needs);
+               VolumeNeeds& needs, const FileSystemLimits* directory = nullptr);
 
 // The smallest image that holds every set `copies` times on each of the file systems.
 std::uint64_t image_size(std::span<const FileSet> sets, std::span<const FileSystemKind> kinds,
                          std::uint64_t copies);
 
-// Throws Error(failed) if a volume of `bytes` bytes cannot hold what needs it. `advice` says what
-// to do. What passes may still not fit: check_room sees the free space of the file system.
-void check_capacity(const VolumeNeeds& needs, std::uint64_t bytes, const std::string& volume,
+// Throws Error(failed) if a directory with this free space cannot hold `trees` times what needs it.
+// `entries`: of files and directories; nothing if unknown or unlimited. `advice` says what to do.
+void check_capacity(const VolumeNeeds& needs, std::uint64_t trees, std::uint64_t bytes,
+                    std::optional<std::uint64_t> entries, const std::string& volume,
                     std::string_view advice);
-// The same for a volume that is to be formatted, with each of the file systems.
+// The same for a volume of `bytes` bytes that is to be formatted, with each of the file systems.
+// What passes may still not fit: check_room sees the free space of the file system.
 void check_formatted_capacity(const VolumeNeeds& needs, std::uint64_t bytes,
                               const std::string& volume, std::string_view advice);
 

@@ -9,21 +9,13 @@
 
 #include "filesets/system/counted.h"
 #include "filesets/system/error.h"
-#include "filesets/system/project_quota.h"
 #include "replay/results/hidden_serials.h"
-#include "replay/run/room.h"
+#include "replay/run/side_needs.h"
 
 namespace filereel {
 namespace {
 
 using Kinds = std::vector<FileSystemKind>;
-
-// The needs of the jobs on the volumes of a role.
-struct RoleNeeds {
-  std::uint64_t image = 0;
-  std::vector<std::pair<VolumeNeeds, std::string>> all;  // with the advice if space is lacking
-};
-using Needs = std::array<RoleNeeds, kRoles>;
 
 bool holds(const Kinds& kinds, FileSystemKind kind) {
   return std::ranges::find(kinds, kind) != kinds.end();
@@ -54,22 +46,9 @@ Kinds choose_file_systems(const RunRequest& request, std::span<Result* const> re
   return usable;
 }
 
-// Adds the jobs and their needs on this number of volumes. `kinds`: file systems to be formatted;
-// empty for directories.
-void add_parts(const RunRequest& request, std::size_t volumes, bool formats, const Kinds& kinds,
-               Stage& stage, Needs& needs) {
-  std::vector<double> seconds;  // by job
-  for (const std::unique_ptr<Job>& job : request.plan.jobs) {
-    Kinds own = formats ? wanted_by(*job, request) : Kinds();
-    std::erase_if(own, [&](FileSystemKind kind) { return !holds(kinds, kind); });
-    const JobNeeds one = job->needs(own, std::min(volumes, job->volume_count().most));
-    seconds.push_back(one.seconds);
-    if (needs_no_volume(*job)) continue;
-    for (std::size_t role = 0; role < kRoles; ++role) {
-      needs[role].image = std::max(needs[role].image, one.volumes[role].image);
-      needs[role].all.emplace_back(one.volumes[role], std::string(job->room_advice()));
-    }
-  }
+// Adds the jobs, file system by file system; `kinds`: those to be formatted, or none.
+void add_parts(const RunRequest& request, const Kinds& kinds, std::span<const double> seconds,
+               Stage& stage) {
   const auto add = [&](std::optional<FileSystemKind> kind, const auto& wanted) {
     for (std::size_t i = 0; i < request.plan.jobs.size(); ++i) {
       const Job& job = *request.plan.jobs[i];
@@ -81,16 +60,87 @@ void add_parts(const RunRequest& request, std::size_t volumes, bool formats, con
       return !needs_no_volume(job) && holds(wanted_by(job, request), kind);
     });
   }
-  add({}, [&](const Job& job) { return needs_no_volume(job) || !formats; });
+  add({}, [&](const Job& job) { return needs_no_volume(job) || kinds.empty(); });
 }
 
-// `directory`: that of the volume if it is one.
-void check_capacity(const RoleNeeds& needs, std::optional<int> directory, std::uint64_t bytes,
-                    const std::string& volume) {
-  for (const auto& [one, advice] : needs.all) {
-    check_capacity(one, bytes, volume, directory ? with_quota_advice(*directory, advice) : advice);
-    if (!directory) check_formatted_capacity(one, bytes, volume, advice);
+// The client that this process is for a job, with the most clients of all points.
+ClientPart client_of(const Job& job, const RunRequest& request) {
+  if (!request.clients) return {};
+  ClientPart part{.clients = 1, .share = job.options(0).share};
+  for (std::uint64_t point = 0; point < job.points(); ++point) {
+    const std::uint32_t wanted = job.clients(point);
+    part.clients = std::max(part.clients, wanted > 0 ? wanted : request.clients->count());
   }
+  part.client = std::min(request.clients->rank(), part.clients - 1);
+  return part;
+}
+
+FileSystemLimits limits_with(FileSystemKind kind, MountCapability power) {
+  const std::optional<Driver> driver = choose_driver(kind, power);
+  return driver ? limits_of_driver(driver->name) : file_system_info(kind).limits;
+}
+
+// By role, of the volumes of one side.
+std::vector<const Target*> targets_of(const SideTargets& side, const SideTargets& first) {
+  std::vector<const Target*> targets = {&side.near.front()};
+  for (const Target& far : side.far.empty() ? first.far : side.far) targets.push_back(&far);
+  return targets;
+}
+
+PlannedVolumes planned_for(const Job& job, const RunRequest& request, const Kinds& kinds,
+                           const std::vector<const Target*>& targets) {
+  PlannedVolumes planned{.count = std::min(targets.size(), job.volume_count().most),
+                         .client = client_of(job, request)};
+  const Kinds wanted = kinds.empty() ? Kinds() : wanted_by(job, request);
+  for (const FileSystemKind kind : kinds) {
+    if (holds(wanted, kind)) planned.formatted.push_back({kind, limits_with(kind, request.power)});
+  }
+  for (const Target* target : targets) {
+    const bool directory = target->kind == TargetKind::directory;
+    planned.directories.push_back(directory ? std::optional(limits_of_directory(target->path))
+                                            : std::nullopt);
+  }
+  return planned;
+}
+
+// The needs of all jobs with volumes. Throws Error for what they cannot do on such volumes.
+SideNeeds needs_of_jobs(const RunRequest& request, const Kinds& kinds,
+                        const std::vector<const Target*>& targets) {
+  SideNeeds side;
+  for (const std::unique_ptr<Job>& job : request.plan.jobs) {
+    if (needs_no_volume(*job)) continue;
+    const PlannedVolumes planned = planned_for(*job, request, kinds, targets);
+    job->check(planned);
+    side.jobs.push_back(
+        {job->needs(planned), std::string(job->room_advice()), planned.client.trees()});
+  }
+  return side;
+}
+
+// By side. All sides with volumes to be formatted have the same needs.
+std::vector<SideNeeds> needs_of_sides(const RunRequest& request, const Kinds& kinds,
+                                      const ChosenTargets& targets) {
+  std::vector<SideNeeds> needs = {
+      needs_of_jobs(request, kinds, targets_of(targets.first, targets.first))};
+  for (const SideTargets& side : targets.against) {
+    const std::vector<const Target*> own = targets_of(side, targets.first);
+    const bool directories = std::ranges::any_of(
+        own, [](const Target* one) { return one->kind == TargetKind::directory; });
+    needs.push_back(directories ? needs_of_jobs(request, kinds, own) : needs.front());
+  }
+  return needs;
+}
+
+// By job, of one repetition. `needs`: of the jobs with volumes.
+std::vector<double> seconds_of_jobs(const RunRequest& request, const SideNeeds& needs) {
+  std::vector<double> seconds;
+  std::size_t with_volumes = 0;
+  for (const std::unique_ptr<Job>& job : request.plan.jobs) {
+    seconds.push_back(needs_no_volume(*job)
+                          ? job->needs({.count = job->volume_count().least}).seconds
+                          : needs.jobs.at(with_volumes++).needs.seconds);
+  }
+  return seconds;
 }
 
 // `target`: as named, with all its parts.
@@ -142,41 +192,42 @@ std::size_t count_volumes(const RunRequest& request) {
   return named;
 }
 
-// Opens volumes and checks their capacity.
+// Opens volumes, and takes them only when all of them can be used.
 class VolumeOpener {
  public:
-  VolumeOpener(const RunRequest& request, const Needs& needs, Stage& stage)
-      : request_(request), needs_(needs), stage_(stage) {}
+  VolumeOpener(const RunRequest& request, Stage& stage) : request_(request), stage_(stage) {}
 
   // The volumes of all parts, with the same far volumes: those of `shared` if the side names none.
-  std::vector<Volumes> open(const SideTargets& side, const std::vector<Volume*>& shared) {
+  // `needs` outlives this object.
+  std::vector<Volumes> open(const SideTargets& side, const std::vector<Volume*>& shared,
+                            const SideNeeds& needs) {
     const std::vector<DrivePart>& parts = request_.plan.parts;
     std::vector<Volumes> all;
     for (std::size_t i = 0; i < side.near.size(); ++i) {
-      all.push_back({open(side.near[i], Role::near, parts.empty() ? "" : parts[i].name), {}});
+      const std::string part = parts.empty() ? "" : parts[i].name;
+      all.push_back({open(side.near[i], Role::near, part, needs), {}});
     }
     std::vector<Volume*> far;
     for (std::size_t i = 0; i < side.far.size(); ++i) {
-      far.push_back(open(side.far[i], static_cast<Role>(i + 1), ""));
+      far.push_back(open(side.far[i], static_cast<Role>(i + 1), "", needs));
     }
     for (Volumes& one : all) one.far = far.empty() ? shared : far;
     return all;
   }
 
-  // Checks all volumes; call when all are open.
-  void check_capacities() const {
-    for (std::size_t i = 0; i < opened_.size(); ++i) {
-      const auto& [target, role] = opened_[i];
-      const Volume& volume = *stage_.volumes[i];
-      const bool is_directory = target->kind == TargetKind::directory;
-      check(*target, role, volume.capacity(),
-            is_directory ? std::optional(volume.root()) : std::nullopt);
+  // Call when all are open. What exists is taken first: if an image cannot be created after all,
+  // directories are empty again, and nothing was formatted.
+  void take() {
+    check_space(opened_);
+    for (const bool images : {false, true}) {
+      for (std::size_t i = 0; i < opened_.size(); ++i) {
+        if ((opened_[i].kind == TargetKind::image) == images) stage_.volumes[i]->take();
+      }
     }
   }
 
  private:
-  Volume* open(const Target& target, Role role, const std::string& part) {
-    if (target.size > 0) check(target, role, target.size, {});  // before an image is created
+  Volume* open(const Target& target, Role role, const std::string& part, const SideNeeds& needs) {
     stage_.volumes.push_back(open_volume(target, {.role = role,
                                                   .power = request_.power,
                                                   .destroy = request_.destroy,
@@ -184,8 +235,11 @@ class VolumeOpener {
                                                   .part = part,
                                                   .held = &held_,
                                                   .client = place()}));
-    opened_.emplace_back(&target, role);
-    return stage_.volumes.back().get();
+    Volume* const volume = stage_.volumes.back().get();
+    opened_.push_back({volume, target.kind,
+                       request_.targets.near ? target.text() : std::string(role_name(role)), role,
+                       &needs});
+    return volume;
   }
 
   // Nothing without other clients.
@@ -197,31 +251,26 @@ class VolumeOpener {
                        }};
   }
 
-  void check(const Target& target, Role role, std::uint64_t bytes,
-             std::optional<int> directory) const {
-    check_capacity(needs_[static_cast<std::size_t>(role)], directory, bytes,
-                   request_.targets.near ? target.text() : std::string(role_name(role)));
-  }
-
   const RunRequest& request_;
-  const Needs& needs_;
   Stage& stage_;
   HeldDevices held_;
-  std::vector<std::pair<const Target*, Role>> opened_;  // in the order of the stage's volumes
+  std::vector<UntouchedVolume> opened_;  // in the order of the stage's volumes
 };
 
 // Opens the volumes and creates the sides.
-void open_sides(const RunRequest& request, const ChosenTargets& targets, const Needs& needs,
-                std::span<Result* const> results, Stage& stage) {
-  VolumeOpener opener(request, needs, stage);
-  stage.sides.push_back({opener.open(targets.first, {}), results[0], ""});
+void open_sides(const RunRequest& request, const ChosenTargets& targets,
+                const std::vector<SideNeeds>& needs, std::span<Result* const> results,
+                Stage& stage) {
+  VolumeOpener opener(request, stage);
+  stage.sides.push_back({opener.open(targets.first, {}, needs.front()), results[0], ""});
   const std::vector<Volume*> far = stage.sides.front().parts.front().far;
   for (std::size_t i = 0; i < targets.against.size(); ++i) {
     const std::vector<Target>& against = request.targets.against;
     const Target& named = i < against.size() ? against[i] : *request.targets.control;
-    stage.sides.push_back({opener.open(targets.against[i], far), results[i + 1], named.text()});
+    stage.sides.push_back(
+        {opener.open(targets.against[i], far, needs[i + 1]), results[i + 1], named.text()});
   }
-  opener.check_capacities();
+  opener.take();
   if (targets.against.empty()) return;
   stage.sides.front().name = request.targets.near->text();
   for (const VolumeUnderTest& side : stage.sides) {
@@ -237,7 +286,6 @@ Stage open_stage(const RunRequest& request, RunObserver& observer,
                  std::span<Result* const> results) {
   const auto& jobs = request.plan.jobs;
   Stage stage;
-  Needs needs;
   if (std::ranges::all_of(jobs, [](const auto& job) { return needs_no_volume(*job); })) {
     const NamedTargets& named = request.targets;
     if (!named.far.empty() || !named.against.empty() || named.control ||
@@ -246,7 +294,7 @@ Stage open_stage(const RunRequest& request, RunObserver& observer,
                   "--fs, --far, --against, --control and --parts do not apply to the null engine: "
                   "it uses no volume");
     }
-    add_parts(request, 1, false, {}, stage, needs);
+    add_parts(request, {}, seconds_of_jobs(request, {}), stage);
     for (Result* result : results) {
       stage.sides.push_back({std::vector<Volumes>(1), result, ""});
     }
@@ -264,11 +312,11 @@ Stage open_stage(const RunRequest& request, RunObserver& observer,
                 "images or devices");
   }
   const Kinds kinds = formats ? choose_file_systems(request, results) : Kinds();
-  add_parts(request, count, formats, kinds, stage, needs);
+  const std::vector<SideNeeds> needs = needs_of_sides(request, kinds, targets);
+  add_parts(request, kinds, seconds_of_jobs(request, needs.front()), stage);
   for (const auto& [target, role] : all) {
-    if (target->kind == TargetKind::image && target->size == 0) {
-      target->size = needs[static_cast<std::size_t>(role)].image;
-    }
+    if (target->kind != TargetKind::image || target->size > 0) continue;
+    for (const SideNeeds& side : needs) target->size = std::max(target->size, side.image(role));
   }
   open_sides(request, targets, needs, results, stage);
   return stage;

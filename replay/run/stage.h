@@ -34,8 +34,10 @@ struct Stage {
 };
 
 // Chooses volumes and file systems, and opens the volumes. Refuses all faults of any volume, and
-// everything that cannot fit, before any volume is touched. `results`: by side. What is skipped is
-// a warning in them. Throws Error.
+// everything that no job can do there, before any volume is touched: targets are compared with each
+// other, jobs check the limits of the file systems, volumes are opened (which changes nothing),
+// their space is checked, and only then they are taken. `results`: by side. What is skipped is a
+// warning in them. Throws Error.
 Stage open_stage(const RunRequest& request, RunObserver& observer,
                  std::span<Result* const> results);
 

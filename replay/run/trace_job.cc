@@ -146,13 +146,13 @@ class FittedReplay final : public FittedJob {
  public:
   FittedReplay(RecordedTrace& original, const TraceDemands& demands,
                std::optional<std::uint64_t> transactions, const JobOptions& options,
-               const FittingPlace& place)
+               const std::vector<FileSystemLimits>& limits, const ClientPart& client)
       : options_(options),
         copies_(copies_of(options) > 1 ? std::make_unique<TraceCopies>(original, copies_of(options))
                                        : nullptr),
         trace_(copies_ ? *copies_ : original),
-        fitted_(fit_within(original, demands, trace_, place.volumes.limits())) {
-    fitted_.initial.seed = place.client.seed_of(fitted_.initial.seed);
+        fitted_(fit_within(original, demands, trace_, limits)) {
+    fitted_.initial.seed = client.seed_of(fitted_.initial.seed);
     if (transactions) transactions_ = *transactions * copies_of(options);
     const EntryList& files = fitted_.initial.entries;
     for (std::size_t i = 0; i < files.size(); ++i) {
@@ -337,20 +337,39 @@ class TraceJob final : public Job {
         .recorded_s = info.timed ? static_cast<double>(info.duration_ns) * 1e-9 : 0};
   }
 
-  // Assumes that all data ever written exists at the same time.
-  JobNeeds needs(std::span<const FileSystemKind> kinds, std::size_t /*volumes*/) const override {
+  void check(const PlannedVolumes& volumes) const override {
+    const TraceDemands& demands = traces_->demands();  // throws Error if the trace is corrupt
+    for (std::uint64_t point = 0; point < points(); ++point) {
+      const JobOptions options = this->options(point);
+      RecordedTrace& trace = trace_at(point);
+      Result unused;
+      check_engine(trace.info(), options, unused);
+      std::unique_ptr<FittedReplay> fitted;
+      for (const auto& limits : volumes.limits()) {
+        fitted = std::make_unique<FittedReplay>(trace, demands, std::nullopt, options, limits,
+                                                volumes.client);
+      }
+      if (!fitted) continue;
+      const std::unique_ptr<StepReplay> replay = fitted->make_replay(0);
+      check_resources(replay->trace, replay->options.engine);
+    }
+  }
+
+  // Images assume that all data ever written exists at the same time. What the trace creates may
+  // fit although it does not look so: its files may have holes.
+  JobNeeds needs(const PlannedVolumes& volumes) const override {
     JobNeeds needs;
-    VolumeNeeds& near = needs.volumes[static_cast<std::size_t>(Role::near)];
+    constexpr auto kNear = static_cast<std::size_t>(Role::near);
+    const std::vector<FileSystemKind> kinds = volumes.kinds();
+    VolumeNeeds& near = needs.volumes[kNear];
     near.what = name_;
-    const std::vector<FileSystemLimits> limits = limits_of_new(kinds);
     for (std::uint64_t point = 0; point < points(); ++point) {
       const RecordedTrace& trace = trace_at(point);
       const TraceInfo& info = trace.info();
       const JobOptions options = this->options(point);
       std::uint64_t per_file = 0;
-      for (const FileSystemLimits& one : limits) {
-        fit_within(trace, traces_->demands(), trace, {one});
-        per_file = std::max({per_file, one.bytes_per_inode, one.cluster});
+      for (const auto& [kind, limits] : volumes.formatted) {
+        per_file = std::max({per_file, limits.bytes_per_inode, limits.cluster});
       }
       const std::uint64_t trees =
           std::max(image_size({&trace.trees().initial, 1}, kinds, copies_of(options)),
@@ -359,6 +378,7 @@ class TraceJob final : public Job {
           info.files * per_file + info.bytes_written + info.bytes_written / 4;
       const std::uint64_t image = trees + copies_of(options) * more;
       near.image = std::max(near.image, (image + kMiB - 1) / kMiB * kMiB);
+      add_needs(trace.trees().initial, kinds, copies_of(options), near, volumes.directory(kNear));
       needs.seconds += FittedReplay::expected_seconds(info, options);
     }
     return needs;
@@ -376,8 +396,9 @@ class TraceJob final : public Job {
     RecordedTrace& trace = trace_at(point);
     check_engine(trace.info(), options, place.result);
     warn_of_trace(trace.info(), name_, place.result);
-    auto fitted = std::make_unique<FittedReplay>(
-        trace, traces_->demands(), traces_->transactions(point / sweep_.points()), options, place);
+    auto fitted = std::make_unique<FittedReplay>(trace, traces_->demands(),
+                                                 traces_->transactions(point / sweep_.points()),
+                                                 options, place.volumes.limits(), place.client);
     if (place.volumes.near) {
       warn_of_demands(traces_->demands(), strictest(place.volumes.limits()),
                       place.volumes.near->describe().file_system, place.result);

@@ -70,21 +70,52 @@ struct SupportedFeatures {
   bool poll = false;
 };
 
+// Why threads replace io_uring although the recipe wants it; nothing if they do not. Throws
+// Error(failed) if the user wants it.
+std::optional<std::string> why_without_uring(const Recipe& recipe, const JobOptions& options) {
+  const bool wanted = options.engine ? options.engine == EngineKind::uring : wants_uring(recipe);
+  std::optional<std::string> why = wanted ? uring_unavailable_reason() : std::nullopt;
+  if (why && options.engine) throw Error(ErrorKind::failed, *why);
+  return why;
+}
+
+SynthesisOptions synthesis_options(const Recipe& recipe, const JobOptions& options,
+                                   const ClientPart& client) {
+  return {.depth_as_threads =
+              options.engine == EngineKind::blocking || why_without_uring(recipe, options),
+          .free_bytes = kVolumeToFill,
+          .shared = client.share,
+          .part = client.part(),
+          .parts = client.parts()};
+}
+
+// Throws Error for files that volumes with such limits cannot hold. The result is by Role: a group
+// of files has the same names on each of its volumes.
+std::vector<FittedTrace> fit_volumes(const Recipe& recipe, const Synthesis& synthesis,
+                                     const std::vector<FileSystemLimits>& limits) {
+  std::vector<FittedTrace> fitted;
+  for (std::size_t i = 0; i <= static_cast<std::size_t>(volumes_of(recipe).back()); ++i) {
+    const auto role = static_cast<Role>(i);
+    const FittedTrace& one = fitted.emplace_back(
+        fit_trace(synthesis.paths(), TextTable(),
+                  {.initial = synthesis.initial(role), .final = synthesis.largest(role)}, limits));
+    check_entries(one.final.entries, strictest(limits), kLimitAdvice);
+  }
+  return fitted;
+}
+
+EngineKind engine_of(const JobOptions& options, const Synthesis& synthesis, std::size_t phase) {
+  return options.engine.value_or(synthesis.queues(phase) ? EngineKind::uring
+                                                         : EngineKind::blocking);
+}
+
 SupportedFeatures supported_features(const Recipe& recipe, const JobOptions& options,
                                      const FittingPlace& place) {
-  SupportedFeatures means{.synthesis = {.free_bytes = place.free_bytes,
-                                        .shared = place.client.share,
-                                        .part = place.client.part(),
-                                        .parts = place.client.parts()}};
-  means.synthesis.depth_as_threads = options.engine == EngineKind::blocking;
-  if (options.engine == EngineKind::uring) {
-    if (const auto why = uring_unavailable_reason()) throw Error(ErrorKind::failed, *why);
-  } else if (!options.engine && wants_uring(recipe)) {
-    if (const std::optional<std::string> why = uring_unavailable_reason()) {
-      means.synthesis.depth_as_threads = true;
-      place.result.warn({"io-uring-unavailable", *why,
-                         "blocking threads replace the requests in flight, one thread for each"});
-    }
+  SupportedFeatures means{.synthesis = synthesis_options(recipe, options, place.client)};
+  means.synthesis.free_bytes = place.free_bytes;
+  if (const std::optional<std::string> why = why_without_uring(recipe, options)) {
+    place.result.warn({"io-uring-unavailable", *why,
+                       "blocking threads replace the requests in flight, one thread for each"});
   }
   const std::vector<Volume*> volumes = place.volumes.list(volumes_of(recipe));
   if (volumes.empty()) return means;
@@ -121,16 +152,8 @@ class FittedWorkload final : public FittedJob {
       : recipe_(std::move(recipe)),
         options_(options),
         means_(supported_features(recipe_, options, place)),
-        synthesis_(recipe_, means_.synthesis) {
-    // A group of files has the same names on each volume.
-    for (std::size_t i = 0; i <= static_cast<std::size_t>(volumes_of(recipe_).back()); ++i) {
-      const auto role = static_cast<Role>(i);
-      const FittedTrace& one = fitted_.emplace_back(
-          fit_trace(synthesis_.paths(), TextTable(),
-                    {.initial = synthesis_.initial(role), .final = synthesis_.largest(role)},
-                    place.volumes.limits()));
-      check_entries(one.final.entries, strictest(place.volumes.limits()), kLimitAdvice);
-    }
+        synthesis_(recipe_, means_.synthesis),
+        fitted_(fit_volumes(recipe_, synthesis_, place.volumes.limits())) {
     if (place.volumes.near) {
       add_fitting(fitted_.front(), place.volumes.near->describe().file_system, name, place.result);
     }
@@ -182,8 +205,7 @@ class FittedWorkload final : public FittedJob {
     auto replay = std::make_unique<PhaseReplay>(accesses);
     replay->trace = synthesis_.trace(step);
     if (const auto& tables = fitted_.front().tables) replay->trace.paths = &tables->paths;
-    replay->options.engine = options_.engine.value_or(
-        synthesis_.queues(step) ? EngineKind::uring : EngineKind::blocking);
+    replay->options.engine = engine_of(options_, synthesis_, step);
     replay->options.units.moved = accesses;
     replay->options.poll = means_.poll && phase.poll;
     replay->options.warm_up_ns = phase.warm_up_ns;
@@ -257,7 +279,8 @@ class WorkloadJob final : public Job {
     return !changes_files(last) && start_from_same_files(last, next);
   }
 
-  JobNeeds needs(std::span<const FileSystemKind> kinds, std::size_t volumes) const override;
+  JobNeeds needs(const PlannedVolumes& volumes) const override;
+  void check(const PlannedVolumes& volumes) const override;
 
   std::vector<AccessShape> shapes() const override {
     std::vector<AccessShape> shapes;
@@ -296,14 +319,19 @@ class WorkloadJob final : public Job {
     return recipe;
   }
 
+  // Whether points with the same files as the one before are not inspected. `entries`: of a point.
+  bool too_many(std::size_t entries) const {
+    constexpr std::uint64_t kMostLooks = 2'000'000;
+    return entries * points() > kMostLooks;
+  }
+
   Workload workload_;
   JobOptions options_;
 };
 
-JobNeeds WorkloadJob::needs(std::span<const FileSystemKind> kinds, std::size_t volumes) const {
-  constexpr std::uint64_t kMostLooks = 2'000'000;  // file entries inspected
-  const std::vector<FileSystemLimits> limits = limits_of_new(kinds);
+JobNeeds WorkloadJob::needs(const PlannedVolumes& volumes) const {
   JobNeeds needs;
+  const std::vector<FileSystemKind> kinds = volumes.kinds();
   for (VolumeNeeds& one : needs.volumes) one.what = fmt::format("the files of {}", workload_.name);
   bool fills = false;
   std::size_t entries = 0;
@@ -311,21 +339,17 @@ JobNeeds WorkloadJob::needs(std::span<const FileSystemKind> kinds, std::size_t v
   double seconds = 0;  // of the last inspected point
   for (std::uint64_t point = 0; point < points(); ++point) {
     Recipe one = recipe_at(point);
-    name_volumes(one, volumes);
-    const bool many = entries * points() > kMostLooks;
-    if (many && start_from_same_files(*last, one) && !changes_files(one)) {
+    name_volumes(one, volumes.count);
+    if (too_many(entries) && start_from_same_files(*last, one) && !changes_files(one)) {
       needs.seconds += seconds;
       continue;
     }
     fills = fills || fills_volume(one);
     const Synthesis synthesis(one, {.free_bytes = kVolumeToFill});
     std::size_t here = 0;
-    for (std::size_t i = 0; i < volumes; ++i) {
+    for (std::size_t i = 0; i < volumes.count; ++i) {
       const FileSet& largest = synthesis.largest(static_cast<Role>(i));
-      add_needs(largest, kinds, 1, needs.volumes[i]);
-      for (const FileSystemLimits& one_kind : limits) {
-        check_entries(largest.entries, one_kind, kLimitAdvice);
-      }
+      add_needs(largest, kinds, 1, needs.volumes[i], volumes.directory(i));
       here += largest.entries.size();
     }
     entries = std::max(entries, here);
@@ -336,12 +360,29 @@ JobNeeds WorkloadJob::needs(std::span<const FileSystemKind> kinds, std::size_t v
     needs.seconds += seconds;
     last = std::move(one);
   }
-  for (std::size_t i = 0; fills && i < volumes; ++i) {
+  for (std::size_t i = 0; fills && i < volumes.count; ++i) {
     needs.volumes[i].image = std::max(needs.volumes[i].image, kVolumeToFill);
-    needs.volumes[i].least = 0;
-    needs.volumes[i].formatted.clear();
+    needs.volumes[i].adapt();
   }
   return needs;
+}
+
+void WorkloadJob::check(const PlannedVolumes& volumes) const {
+  std::size_t entries = 0;
+  std::optional<Recipe> last;
+  for (std::uint64_t point = 0; point < points(); ++point) {
+    Recipe one = recipe_at(point);
+    if (volumes.client.share) share_recipe(one, volumes.client.parts());
+    name_volumes(one, volumes.count);
+    if (too_many(entries) && start_from_same_files(*last, one) && !changes_files(one)) continue;
+    const Synthesis synthesis(one, synthesis_options(one, options_, volumes.client));
+    entries = std::max(entries, synthesis.largest().entries.size());
+    for (const auto& limits : volumes.limits()) fit_volumes(one, synthesis, limits);
+    for (std::size_t i = 0; i < one.phases.size(); ++i) {
+      check_resources(synthesis.trace(i), engine_of(options_, synthesis, i));
+    }
+    last = std::move(one);
+  }
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -68,7 +69,11 @@ LeaseRecord note_of_image(int file, const std::string& path) {
 }  // namespace
 
 BackingStore::BackingStore(const Target& target, const VolumeOptions& options) : target_(target) {
-  is_device() ? open_block_device(options) : open_image(options);
+  is_device() ? open_block_device(options) : check_image(!target_.temporary || options.keep);
+}
+
+void BackingStore::take(const VolumeOptions& options) {
+  if (!is_device()) make_image(options);
 }
 
 std::string BackingStore::source() const {
@@ -76,7 +81,9 @@ std::string BackingStore::source() const {
   return loop_ ? loop_->path() : fmt::format("/proc/{}/fd/{}", getpid(), file());
 }
 
-void BackingStore::open_image(const VolumeOptions& options) {
+// `stays`: the image is to get its name, where an existing one must be filereel's.
+void BackingStore::check_image(bool stays) {
+  size_ = target_.size;
   const fs::path path = absolute_path(target_.path);
   const std::string directory = canonical_path(path.parent_path().string());
   if (directory.empty()) {
@@ -85,9 +92,62 @@ void BackingStore::open_image(const VolumeOptions& options) {
   }
   name_ = path.filename().string();
   image_path_ = directory + "/" + name_;
+  directory_.reset(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!directory_ || faccessat(directory_.get(), ".", W_OK | X_OK, AT_EACCESS) != 0) {
+    throw_failed(
+        fmt::format("cannot create the image {}: {}", printable(target_.path), strerror(errno)));
+  }
+  const std::vector<FoundLease> leases = leases_of_name();
+  if (const auto there = stays ? read_file_state(directory_.get(), name_) : std::nullopt) {
+    prove_own_image(*there, leases);
+    replaced_ = there->allocated;
+  }
+  check_host();
+}
+
+// Whether the file system below can hold the image, at its full size.
+void BackingStore::check_host() const {
+  const auto mounted = mounted_at(fs::path(image_path_).parent_path().string());
+  const std::uint64_t largest = mounted ? limits_of_mounted(mounted->type).largest_file : size_;
+  rlimit limit{};
+  const bool limited = getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < size_;
+  if (size_ > largest || limited) {
+    throw_failed(
+        fmt::format("{} needs {}, more than the largest file of {}; use --scale, --set or "
+                    "size=, or {}",
+                    printable(target_.path), format_size(size_),
+                    format_size(limited ? limit.rlim_cur : largest),
+                    limited ? "raise the limit (ulimit -f)" : "put it elsewhere"));
+  }
+  const HostSpace space = host();
+  if (!space.free) {
+    throw_failed(fmt::format("cannot write {}: {}", printable(target_.path), error_text(errno)));
+  }
+  if (*space.free + space.freed >= size_) return;
+  throw_failed(fmt::format(
+      "{} needs {}, but only {} is free there; {}", printable(target_.path), format_size(size_),
+      format_size(*space.free + space.freed),
+      with_quota_advice_of(directory_.get(), "use --scale, --set or size=, or put it elsewhere")));
+}
+
+HostSpace BackingStore::host() const {
+  struct stat info{};
+  struct statvfs space{};
+  if (is_device() || fstat(directory_.get(), &info) != 0 ||
+      fstatvfs(directory_.get(), &space) != 0) {
+    return {};
+  }
+  return {.file_system = info.st_dev,
+          .free = space.f_bavail * space.f_frsize,
+          .freed = replaced_,
+          .taken = size_};
+}
+
+void BackingStore::make_image(const VolumeOptions& options) {
   try {
-    reserve_name(directory, !target_.temporary || options.keep);
-    image_ = std::make_unique<NewFile>(directory, target_.path, 0600);
+    reserve_name(!target_.temporary || options.keep);
+    image_ =
+        std::make_unique<NewFile>(fs::path(image_path_).parent_path().string(), target_.path, 0600);
     allocate_image();
     if (options.power == MountCapability::full) {
       loop_ = std::make_unique<LoopDevice>(image_->descriptor(), target_.path);
@@ -98,41 +158,52 @@ void BackingStore::open_image(const VolumeOptions& options) {
   }
 }
 
-// If the image is to stay, removes an existing one of that name that is proven to be filereel's.
-void BackingStore::reserve_name(const std::string& directory, bool stays) {
-  const auto concerns_this = [&](const LeaseRecord& note) {
+// The leases of images of this name. Throws Error(failed) if another process uses it.
+std::vector<FoundLease> BackingStore::leases_of_name() const {
+  std::vector<FoundLease> leases = find_leases([&](const LeaseRecord& note) {
     return note.kind == LeaseKind::image && note.path == image_path_;
-  };
-  std::vector<FoundLease> leases = find_leases(concerns_this);
+  });
   for (const FoundLease& found : leases) {
     if (!found.lease) refuse_in_use(target_.path);
   }
+  return leases;
+}
+
+// If the image is to stay, removes an existing one of that name that is proven to be filereel's.
+void BackingStore::reserve_name(bool stays) {
+  std::vector<FoundLease> leases = leases_of_name();
   if (stays) {
-    const Descriptor parent(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     // A killed process may have renamed an image.
     for (const FoundLease& found : leases) {
       if (found.note.made)
-        remove_exactly(parent.get(), aside_name(*found.note.made), *found.note.made);
+        remove_exactly(directory_.get(), aside_name(*found.note.made), *found.note.made);
     }
-    const std::optional<FileState> there = read_file_state(parent.get(), name_);
-    if (there) remove_own_image(parent.get(), *there, leases);
+    if (const auto there = read_file_state(directory_.get(), name_)) {
+      const int failed = remove_exactly(directory_.get(), name_, prove_own_image(*there, leases));
+      if (failed != 0) {
+        throw_failed(
+            fmt::format("cannot remove {}: {}", printable(target_.path), error_text(failed)));
+      }
+    }
     for (FoundLease& found : leases) found.lease->remove_record();
   }
   lease_.emplace(LeaseRecord{.kind = LeaseKind::image, .path = image_path_});
 }
 
-void BackingStore::remove_own_image(int parent, const FileState& there,
-                                    std::span<const FoundLease> leases) const {
+// Throws Error(failed) unless the file is an unused image that filereel created.
+FileIdentity BackingStore::prove_own_image(const FileState& there,
+                                           std::span<const FoundLease> leases) const {
   if (!S_ISREG(there.mode)) {
     throw_failed(fmt::format("{} is not a regular file; choose a regular file, not a link to one",
                              printable(target_.path)));
   }
-  if (const std::string_view protection = protection_of(parent, name_); !protection.empty()) {
+  if (const std::string_view protection = protection_of(directory_.get(), name_);
+      !protection.empty()) {
     throw_failed(fmt::format("{} is {} and cannot be replaced; choose another file",
                              printable(target_.path), protection));
   }
   const Descriptor file(
-      openat(parent, name_.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+      openat(directory_.get(), name_.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!file) {
     throw_failed(fmt::format("cannot open {}: {}", printable(target_.path), error_text(errno)));
   }
@@ -146,26 +217,11 @@ void BackingStore::remove_own_image(int parent, const FileState& there,
     throw_failed(fmt::format("{} is attached to {}; detach it first (losetup -d {})",
                              printable(target_.path), user, user));
   }
-  if (const int failed = remove_exactly(parent, name_, *now.made); failed != 0) {
-    throw_failed(fmt::format("cannot remove {}: {}", printable(target_.path), error_text(failed)));
-  }
+  return *now.made;
 }
 
 // Fully allocated, so that the host disk cannot fill up during the run.
 void BackingStore::allocate_image() {
-  size_ = target_.size;
-  struct statvfs host{};
-  if (fstatvfs(file(), &host) != 0) {
-    throw_failed(fmt::format("cannot write {}: {}", printable(target_.path), error_text(errno)));
-  }
-  const std::uint64_t room = host.f_bavail * host.f_frsize;
-  if (room < size_) {
-    throw_failed(
-        fmt::format("{} needs {}, but only {} is free there; {}", printable(target_.path),
-                    format_size(size_), format_size(room),
-                    with_quota_advice(image_->directory(),
-                                      "use --scale, --set or size=, or put it elsewhere")));
-  }
   const auto size = static_cast<off_t>(size_);
   if (fallocate(file(), 0, 0, size) == 0) return;
   const bool unsupported = errno == EOPNOTSUPP || errno == EPERM || errno == ENOSYS;

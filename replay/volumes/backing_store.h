@@ -27,9 +27,13 @@ namespace filereel {
 // and gives it a lease, so that a later run may replace it unless someone has changed it.
 class BackingStore {
  public:
-  // Checks that the target may be used and creates the image file, if any. Throws Error if existing
-  // content is not filereel's, the target is in use, or there is not enough space.
+  // Checks that the target may be used, and changes nothing. Throws Error if existing content is
+  // not filereel's, the target is in use, or an image cannot have its size there.
   BackingStore(const Target& target, const VolumeOptions& options);
+
+  // Creates the image file, if any, and removes an earlier one of filereel's. Throws Error.
+  void take(const VolumeOptions& options);
+  HostSpace host() const;  // of an image, before take()
 
   // The path to format and mount: a block device, or the image itself if there is no loop device.
   std::string source() const;
@@ -64,10 +68,12 @@ class BackingStore {
   void finish(bool keep);
 
  private:
-  void open_image(const VolumeOptions& options);
-  void reserve_name(const std::string& directory, bool stays);
-  void remove_own_image(int parent, const FileState& there,
-                        std::span<const FoundLease> leases) const;
+  void check_image(bool stays);
+  void check_host() const;
+  void make_image(const VolumeOptions& options);
+  void reserve_name(bool stays);
+  std::vector<FoundLease> leases_of_name() const;
+  FileIdentity prove_own_image(const FileState& there, std::span<const FoundLease> leases) const;
   void open_block_device(const VolumeOptions& options);
   void open_part(int node, HeldDevices& held);
   void allocate_image();
@@ -79,6 +85,8 @@ class BackingStore {
 
   Target target_;
   std::string name_, image_path_;  // final name and absolute path of the image
+  Descriptor directory_;           // of the image
+  std::uint64_t replaced_ = 0;     // bytes that the earlier image takes
   std::optional<Lease> lease_;     // of image_path_
   std::unique_ptr<NewFile> image_;
   Descriptor device_;                 // a whole device

@@ -7,7 +7,6 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "filesets/system/counted.h"
 #include "filesets/system/directory_path.h"
 #include "filesets/system/error.h"
 #include "filesets/system/limits.h"
@@ -32,6 +31,8 @@ class DeviceVolume final : public Volume {
     }
   }
 
+  void take() override { backing_.take(options_); }
+
   void prepare(std::optional<FileSystemKind> kind) override {
     kind_ = kind.value_or(FileSystemKind::ext4);
     const FileSystemInfo& info = file_system_info(kind_);
@@ -44,11 +45,7 @@ class DeviceVolume final : public Volume {
                                   : "no driver found; " + install_advice(info.fuse_program)));
     }
     driver_ = *driver;
-    if (backing_.size() < info.min_volume_size) {
-      throw Error(ErrorKind::failed,
-                  fmt::format("{} is too small for {}, which needs at least {}", target_.text(),
-                              info.name, counted(info.min_volume_size, "byte")));
-    }
+    check_volume_size(kind_, backing_.size(), target_.text());
     if (mount_) unmount();
     // Another process may use it by now.
     backing_.check_unused_by_others();
@@ -117,6 +114,8 @@ class DeviceVolume final : public Volume {
 
   std::uint64_t capacity() const override { return backing_.size(); }
 
+  HostSpace host() const override { return backing_.host(); }
+
   FileSystemLimits limits() const override {
     FileSystemLimits limits = limits_of_driver(driver_.name);
     limits.cluster = limits_of_formatted(kind_, backing_.size()).cluster;
@@ -135,7 +134,7 @@ class DeviceVolume final : public Volume {
 
   std::optional<std::uint64_t> free_entries() const override {
     struct statvfs info{};
-    if (fstatvfs(mount_->root(), &info) != 0 || info.f_files == 0) return std::nullopt;
+    if (!mount_ || fstatvfs(mount_->root(), &info) != 0 || info.f_files == 0) return std::nullopt;
     return info.f_favail;
   }
 

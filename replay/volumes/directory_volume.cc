@@ -16,6 +16,7 @@
 #include "filesets/system/directory_names.h"
 #include "filesets/system/error.h"
 #include "filesets/system/limits.h"
+#include "filesets/system/project_quota.h"
 #include "replay/volumes/own_directory.h"
 #include "replay/volumes/residency.h"
 #include "replay/volumes/volume.h"
@@ -48,6 +49,12 @@ std::string type_by_magic(int fd) {
   return "unknown";
 }
 
+FileSystemLimits limits_at(int directory, const std::string& type) {
+  struct statvfs info{};
+  const bool known = fstatvfs(directory, &info) == 0 && info.f_bsize > 0;
+  return known ? limits_of_mounted(type, info.f_bsize) : limits_of_mounted(type);
+}
+
 class DirectoryVolume final : public Volume {
  public:
   DirectoryVolume(const Target& target, const VolumeOptions& options)
@@ -55,20 +62,27 @@ class DirectoryVolume final : public Volume {
         role_(options.role),
         keep_(options.keep),
         directory_(target.path, options.client) {
-    if (const auto mounted = mounted_at(target_.path)) mounted_ = *mounted;
-    if (mounted_.type.empty()) mounted_.type = type_by_magic(root());
-    device_ = storage_of_file(target_.path).device;
+    const std::string there = existing_path(target_.path);
+    if (const auto mounted = mounted_at(there)) mounted_ = *mounted;
+    if (mounted_.type.empty()) mounted_.type = type_by_magic(directory_.place());
+    device_ = storage_of_file(there).device;
     network_ = network_share(mounted_);
     if (network_) find_link(*network_);
   }
 
   ~DirectoryVolume() override {
+    if (!taken_) return;
     try {
       const auto names = names_in(root());
       if (keep_ && names && !names->empty()) directory_.keep();
     } catch (const Error&) {
       // The leases remain, and a later run removes the files.
     }
+  }
+
+  void take() override {
+    directory_.take();
+    taken_ = true;
   }
 
   void prepare(std::optional<FileSystemKind>) override {
@@ -115,25 +129,32 @@ class DirectoryVolume final : public Volume {
 
   void check_present() const override { directory_.check_present(); }
 
-  std::uint64_t capacity() const override { return free_bytes().value_or(UINT64_MAX); }
-
-  FileSystemLimits limits() const override {
-    struct statvfs info{};
-    const bool known = fstatvfs(root(), &info) == 0 && info.f_bsize > 0;
-    return known ? limits_of_mounted(mounted_.type, info.f_bsize)
-                 : limits_of_mounted(mounted_.type);
+  std::uint64_t capacity() const override {
+    const std::optional<std::uint64_t> free = free_bytes();
+    return free ? *free + removable().bytes : UINT64_MAX;
   }
+
+  HostSpace host() const override {
+    struct stat info{};
+    if (taken_ || fstat(directory_.place(), &info) != 0) return {};
+    return {.file_system = info.st_dev,
+            .free = free_bytes(),
+            .freed = removable().bytes,
+            .has_quota = has_project_quota(directory_.place())};
+  }
+
+  FileSystemLimits limits() const override { return limits_at(directory_.place(), mounted_.type); }
 
   std::optional<std::uint64_t> free_bytes() const override {
     struct statvfs info{};
-    if (fstatvfs(root(), &info) != 0 || info.f_blocks == 0) return std::nullopt;
+    if (fstatvfs(directory_.place(), &info) != 0 || info.f_blocks == 0) return std::nullopt;
     return info.f_bavail * info.f_frsize;
   }
 
   std::optional<std::uint64_t> free_entries() const override {
     struct statvfs info{};
-    if (fstatvfs(root(), &info) != 0 || info.f_files == 0) return std::nullopt;
-    return info.f_favail;
+    if (fstatvfs(directory_.place(), &info) != 0 || info.f_files == 0) return std::nullopt;
+    return info.f_favail + removable().entries;
   }
 
   VolumeDescription describe() const override {
@@ -146,7 +167,7 @@ class DirectoryVolume final : public Volume {
     description.mount_options = options_without_account(mounted_.options);
     description.age = "used";
     struct statvfs info{};
-    if (fstatvfs(root(), &info) == 0) description.size = info.f_blocks * info.f_frsize;
+    if (fstatvfs(directory_.place(), &info) == 0) description.size = info.f_blocks * info.f_frsize;
     DeviceStack stack = identify_devices(device_);
     description.drives = std::move(stack.drives);
     description.layers = std::move(stack.layers);
@@ -173,9 +194,11 @@ class DirectoryVolume final : public Volume {
         static_cast<int>(syscall(SYS_openat2, root(), path.c_str(), &how, sizeof how)));
   }
 
+  TreeSpace removable() const { return taken_ ? TreeSpace() : directory_.removable(); }
+
   Target target_;
   Role role_;
-  bool keep_;
+  bool keep_, taken_ = false;
   OwnDirectory directory_;
   MountedFileSystem mounted_;
   dev_t device_ = 0;  // 0: none
@@ -183,6 +206,13 @@ class DirectoryVolume final : public Volume {
 };
 
 }  // namespace
+
+FileSystemLimits limits_of_directory(const std::string& path) {
+  const std::string there = existing_path(path);
+  const Descriptor directory(open(there.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  const auto mounted = mounted_at(there);
+  return limits_at(directory.get(), mounted ? mounted->type : type_by_magic(directory.get()));
+}
 
 std::unique_ptr<Volume> open_directory_volume(const Target& target, const VolumeOptions& options) {
   return std::make_unique<DirectoryVolume>(target, options);

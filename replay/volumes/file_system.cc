@@ -1,9 +1,11 @@
 #include "replay/volumes/file_system.h"
 
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
 
+#include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/nearest.h"
 #include "filesets/system/printable.h"
@@ -13,6 +15,9 @@ namespace filereel {
 namespace {
 
 constexpr std::uint64_t kGiB = 1 << 30;
+
+// mke2fs.conf(5): on volumes smaller than this, mkfs.ext4 makes an inode for these bytes.
+constexpr std::uint64_t kSmallExt4 = 512 * kMiB, kInodeOfSmallExt4 = 4096;
 
 std::span<const FileSystemInfo, 6> table() {
   static const std::array<FileSystemInfo, 6> kFileSystems = {{
@@ -63,13 +68,55 @@ FileSystemLimits limits_of_formatted(FileSystemKind kind, std::uint64_t size) {
   return limits;
 }
 
+void check_volume_size(FileSystemKind kind, std::uint64_t size, const std::string& volume) {
+  const FileSystemInfo& info = file_system_info(kind);
+  if (size >= info.min_volume_size) return;
+  throw Error(ErrorKind::failed,
+              fmt::format("{} is too small for {}, which needs at least {}", volume, info.name,
+                          counted(info.min_volume_size, "byte")));
+}
+
+std::uint64_t most_bytes(FileSystemKind kind, std::uint64_t size) {
+  const std::uint64_t cluster = limits_of_formatted(kind, size).cluster;
+  std::uint64_t own = 0;
+  switch (kind) {
+    case FileSystemKind::ext4: {
+      // Inodes of 256 bytes, the journal (mke2fs(8)), 5 % for root, and 2 % up to 16 MiB that the
+      // kernel keeps for delayed allocation.
+      constexpr std::uint64_t kInode = 256;
+      const std::uint64_t inodes = size / (size < kSmallExt4 ? kInodeOfSmallExt4 : 16 << 10);
+      const std::uint64_t journal = size < 128 * kMiB ? 4 * kMiB
+                                    : size < kGiB     ? 16 * kMiB
+                                    : size < 2 * kGiB ? 32 * kMiB
+                                                      : 64 * kMiB;
+      own = inodes * kInode + journal + size / 20 + std::min(size / 50, 16 * kMiB);
+      break;
+    }
+    case FileSystemKind::ntfs:  // the log
+      own = std::clamp(size / 200, 3 * kMiB / 2, 64 * kMiB);
+      break;
+    case FileSystemKind::fat32:  // two tables
+      own = size / (cluster + 8) * 8;
+      break;
+    case FileSystemKind::exfat:  // one table
+      own = size / (cluster + 4) * 4;
+      break;
+    case FileSystemKind::xfs:  // the log; 64 MiB since xfsprogs 5.19
+      own = 10 * kMiB;
+      break;
+    case FileSystemKind::btrfs:  // the least of metadata; most versions of mkfs.btrfs keep it twice
+      own = 16 * kMiB;
+      break;
+  }
+  return size - std::min(size, own);
+}
+
 std::optional<std::uint64_t> most_entries(FileSystemKind kind, std::uint64_t size) {
   std::uint64_t bytes_per_inode = file_system_info(kind).limits.bytes_per_inode;
   if (bytes_per_inode == 0) return std::nullopt;
   // The numbers of ext4's groups are rounded up to whole blocks of inodes.
   constexpr std::uint64_t kGroup = 128 * kMiB, kRounding = 32;
-  constexpr std::uint64_t kSmallExt4 = 512 * kMiB;  // mke2fs.conf(5)
-  if (kind == FileSystemKind::ext4 && size < kSmallExt4) bytes_per_inode = 4096;
+  if (kind == FileSystemKind::ext4 && size < kSmallExt4) bytes_per_inode = kInodeOfSmallExt4;
   return size / bytes_per_inode + (size / kGroup + 1) * kRounding;
 }
 

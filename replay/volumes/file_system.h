@@ -36,6 +36,13 @@ std::vector<FileSystemKind> parse_file_systems(std::span<const std::string> name
 // The limits on a volume of `size` bytes with default settings: small volumes have small clusters.
 FileSystemLimits limits_of_formatted(FileSystemKind kind, std::uint64_t size);
 
+// Throws Error(failed) if a volume of `size` bytes is too small. `volume` is its name.
+void check_volume_size(FileSystemKind kind, std::uint64_t size, const std::string& volume);
+
+// The most bytes of files that a freshly formatted volume of `size` bytes can hold: all except the
+// least that mkfs and the driver keep for themselves, with default settings.
+std::uint64_t most_bytes(FileSystemKind kind, std::uint64_t size);
+
 // The most files and directories that a freshly formatted volume of `size` bytes can hold; nothing
 // if mkfs does not limit their number.
 std::optional<std::uint64_t> most_entries(FileSystemKind kind, std::uint64_t size);

@@ -41,10 +41,6 @@ bool fuse_has(const FileSystemInfo& info);
 // The driver for `kind`: the kernel's or else FUSE; nothing if neither is available.
 std::optional<Driver> choose_driver(FileSystemKind kind, MountCapability power);
 
-// The limits of volumes that this process would format and mount as `kinds`: those of the kernel's
-// driver if there is none.
-std::vector<FileSystemLimits> limits_of_new(std::span<const FileSystemKind> kinds);
-
 // A file system mounted on its own directory in the state directory. Unmounts on destruction.
 class Mount {
  public:

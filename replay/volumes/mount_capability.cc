@@ -93,15 +93,4 @@ std::optional<Driver> choose_driver(FileSystemKind kind, MountCapability power) 
   return allowed ? std::optional(Driver{false, std::string(info.fuse_program)}) : std::nullopt;
 }
 
-std::vector<FileSystemLimits> limits_of_new(std::span<const FileSystemKind> kinds) {
-  const bool full = geteuid() == 0 && loop_devices_available();
-  const MountCapability power = full ? MountCapability::full : MountCapability::fuse_only;
-  std::vector<FileSystemLimits> limits;
-  for (const FileSystemKind kind : kinds) {
-    const auto driver = choose_driver(kind, power);
-    limits.push_back(driver ? limits_of_driver(driver->name) : file_system_info(kind).limits);
-  }
-  return limits;
-}
-
 }  // namespace filereel

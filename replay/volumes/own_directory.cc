@@ -43,10 +43,18 @@ std::string directory_above(const std::string& path) {
 }  // namespace
 
 OwnDirectory::OwnDirectory(const std::string& path, const std::optional<ClientPlace>& place)
-    : path_(path), client_(place ? place->client : 0) {
-  if (client_ == 0) work_.emplace(path, WorkDirectory::Use::volume);
-  if (!place) return;
-  all_name_ = place->text_of_first(work_ ? work_->name() : "");
+    : path_(path), client_place_(place), client_(place ? place->client : 0) {
+  if (client_ == 0) {
+    work_.emplace(path, WorkDirectory::Use::volume);
+  } else {
+    above_ = open_directory(AT_FDCWD, existing_path(path));
+  }
+}
+
+void OwnDirectory::take() {
+  if (work_) work_->take();
+  if (!client_place_) return;
+  all_name_ = client_place_->text_of_first(work_ ? work_->name() : "");
   find_all();
   make(name_of(client_));
   enter(client_);

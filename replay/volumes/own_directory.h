@@ -15,9 +15,18 @@ namespace filereel {
 // client therefore removes everything, also the files of clients that have died.
 class OwnDirectory {
  public:
-  // `path` need not exist. Throws Error(failed) if it cannot be used, or a client does not find the
-  // directory of the first one there.
+  // Changes nothing. `path` need not exist. Throws Error(failed) if it cannot be used.
   OwnDirectory(const std::string& path, const std::optional<ClientPlace>& place);
+
+  // Begins the use. Throws Error(failed), also if a client does not find the directory of the first
+  // one.
+  void take();
+
+  // The directory to fill; before take() the one named by the user, or one above it if it is
+  // missing.
+  int place() const { return entered_ ? entered_.get() : work_ ? work_->place() : above_.get(); }
+  // What take() removes.
+  TreeSpace removable() const { return work_ ? work_->removable() : TreeSpace(); }
 
   int root() const { return entered_ ? entered_.get() : work_->root(); }
   void enter(std::optional<std::uint32_t> client);  // see Volume::enter
@@ -33,8 +42,10 @@ class OwnDirectory {
   [[noreturn]] void fail(const char* what, int error) const;
 
   std::string path_, all_name_;
+  std::optional<ClientPlace> client_place_;
   std::uint32_t client_;
   std::optional<WorkDirectory> work_;  // of the first client
+  Descriptor above_;                   // of the others: an existing directory there
   Descriptor all_, entered_;           // the first client's working directory, one in it
 };
 

@@ -46,12 +46,30 @@ struct CacheState {
   std::optional<double> cached;  // cached share of the cacheable bytes, 0 to 1
 };
 
+// The file system below a directory or an image. Several volumes of a run may share it.
+struct HostSpace {
+  dev_t file_system = 0;                   // 0: none, as below a block device
+  std::optional<std::uint64_t> free = {};  // bytes; nothing: unknown
+  std::uint64_t freed = 0;                 // by take(): files of an earlier run
+  std::uint64_t taken = 0;                 // by take(): the image
+  bool has_quota = false;                  // a project quota limits it
+};
+
 // Two implementations: a directory, and a file system that filereel formats and mounts on an image
-// or a block device. All members except the destructor throw Error(failed) if the volume fails or
-// disappears. The destructor releases everything: mounts, loop devices, leases.
+// or a block device.
+//
+// Opening a volume changes nothing: it checks, and holds a block device. take() then begins the
+// use, so that a run refuses the faults of all its volumes before it touches one of them. All
+// members except the destructor throw Error(failed) if the volume fails or disappears. The
+// destructor releases everything: mounts, loop devices, leases.
 class Volume {
  public:
   virtual ~Volume() = default;
+
+  // Begins the use: removes what an earlier run has kept there, creates a missing directory or the
+  // image. Call once, before everything except capacity(), free_entries(), host(), limits() and
+  // describe().
+  virtual void take() = 0;
 
   // Prepares an empty, mounted volume and formats it with `kind`. A directory takes no kind; only
   // files created since it was opened are removed.
@@ -86,8 +104,10 @@ class Volume {
   // Throws if the prepared volume was unmounted or replaced.
   virtual void check_present() const = 0;
 
-  // Maximum capacity in bytes, available before prepare.
+  // Maximum capacity in bytes, available before take() and prepare().
   virtual std::uint64_t capacity() const = 0;
+  // Before take().
+  virtual HostSpace host() const { return {}; }
 
   virtual FileSystemLimits limits() const = 0;
   virtual std::optional<std::uint64_t> free_bytes() const = 0;  // none: unknown
@@ -122,8 +142,11 @@ struct VolumeOptions {
   std::optional<ClientPlace> client = {};  // directories only
 };
 
-// Performs all checks that change nothing, then takes possession of the target. Throws Error.
+// Performs all checks of the target, and changes nothing. An image must have a size. Throws Error.
 std::unique_ptr<Volume> open_volume(const Target& target, const VolumeOptions& options);
+
+// What files on the file system of a directory, or of a missing one, must obey.
+FileSystemLimits limits_of_directory(const std::string& path);
 
 // Factories for open_volume.
 std::unique_ptr<Volume> open_directory_volume(const Target& target, const VolumeOptions& options);

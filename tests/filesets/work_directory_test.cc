@@ -48,6 +48,7 @@ void make_in(int directory, const std::string& name) {
 // A tree with all kinds of entries, kept in `path`.
 void keep_tree(const std::string& path) {
   WorkDirectory directory(path, kVolume);
+  directory.take();
   const int root = directory.root();
   REQUIRE(mkdirat(root, "d", 0755) == 0);
   make_in(root, "d/f");
@@ -69,7 +70,8 @@ std::string state_of_tree(const std::string& folder) {
 
 std::string refusal(const std::string& path) {
   try {
-    const WorkDirectory directory(path, kVolume);
+    WorkDirectory directory(path, kVolume);
+    directory.take();
   } catch (const Error& error) {
     return error.what();
   }
@@ -89,17 +91,36 @@ TEST_CASE("what is kept appears in the directory, and nothing else") {
   CHECK(text_in(temp / "d/link") == "made");
 }
 
+TEST_CASE("opening a directory changes nothing, and knows what taking it would remove") {
+  const StateDir state;
+  const TempDir temp;
+  keep_tree(temp / "v");
+  const std::string before = state_of_tree(temp.path());
+  {
+    const WorkDirectory kept(temp / "v", kVolume), missing(temp / "new", kVolume);
+    CHECK(kept.removable().entries > 3);
+    CHECK(kept.removable().bytes > 0);
+    CHECK(missing.removable().entries == 0);
+  }
+  CHECK(state_of_tree(temp.path()) == before);
+  WorkDirectory directory(temp / "v", kVolume);
+  directory.take();
+  CHECK_FALSE(fs::exists(temp / "v/g"));
+}
+
 TEST_CASE("what is not kept is gone, and so is a directory that was made") {
   const StateDir state;
   const TempDir temp;
   {
-    const WorkDirectory directory(temp / "new", kVolume);
+    WorkDirectory directory(temp / "new", kVolume);
+    directory.take();
     make_in(directory.root(), "f");
     CHECK(fs::exists(temp / "new"));
   }
   CHECK(fs::is_empty(temp.path()));
   {
-    const WorkDirectory directory(temp.path(), kVolume);
+    WorkDirectory directory(temp.path(), kVolume);
+    directory.take();
     make_in(directory.root(), "f");
   }
   CHECK(fs::is_empty(temp.path()));
@@ -113,7 +134,8 @@ TEST_CASE("what was kept goes for the next use if nobody has changed it") {
   keep_tree(temp.path());
   CHECK(text_in(temp / "g") == "made");
   {
-    const WorkDirectory directory(temp.path(), kVolume);
+    WorkDirectory directory(temp.path(), kVolume);
+    directory.take();
   }
   CHECK(fs::is_empty(temp.path()));
 }
@@ -182,6 +204,7 @@ TEST_CASE("what somebody put beside the work before it was kept stays the user's
   const TempDir temp;
   {
     WorkDirectory directory(temp.path(), kVolume);
+    directory.take();
     make_in(directory.root(), "f");
     write_to(temp / "mine");
     directory.keep();
@@ -221,7 +244,8 @@ TEST_CASE("what a killed process left on a drive that is away goes when it is ba
   fs::create_directory(temp / "drive");
   const pid_t child = fork();
   if (child == 0) {
-    const WorkDirectory directory(temp / "drive", kVolume);
+    WorkDirectory directory(temp / "drive", kVolume);
+    directory.take();
     _exit(0);  // no destructor runs, as with SIGKILL
   }
   REQUIRE(waitpid(child, nullptr, 0) == child);
@@ -241,6 +265,7 @@ TEST_CASE("a working directory that cannot be removed stays on the list") {
   const TempDir temp;
   {
     WorkDirectory directory(temp.path(), kVolume);
+    directory.take();
     if (system(("chattr +a '" + temp.path() + "' 2>/dev/null").c_str()) != 0) {
       return skipped("needs chattr on this file system");
     }
@@ -292,6 +317,7 @@ TEST_CASE(
   const TempDir temp;
   for (const char* const name : {"a", "b"}) {
     WorkDirectory directory(temp / name, WorkDirectory::Use::tree);
+    directory.take();
     make_in(directory.root(), "f");
     directory.keep();
   }
@@ -305,7 +331,8 @@ TEST_CASE(
 TEST_CASE("a directory in use is refused") {
   const StateDir state;
   const TempDir temp;
-  const WorkDirectory first(temp.path(), kVolume);
+  WorkDirectory first(temp.path(), kVolume);
+  first.take();
   CHECK(refusal(temp.path()) ==
         temp.path() +
             " is in use by another filereel; wait for it to end, or choose another volume");
@@ -317,6 +344,7 @@ TEST_CASE("what somebody puts beside the work stays") {
   const TempDir temp;
   {
     WorkDirectory directory(temp / "v", kVolume);
+    directory.take();
     make_in(directory.root(), "f");
     write_to(temp / "v/mine");
     directory.clear();
@@ -336,6 +364,7 @@ TEST_CASE("a directory that takes the place of the one in use is not touched") {
     fs::create_directories(temp / "other/original");
     write_to(temp / "other/original/f");
     WorkDirectory directory(temp / "v", kVolume);
+    directory.take();
     make_in(directory.root(), "f");
     fs::rename(temp / "v", temp / "moved");
     fs::rename(temp / "other", temp / "v");
@@ -353,7 +382,8 @@ TEST_CASE("a directory that takes the place of the work itself is not touched") 
   const StateDir state;
   const TempDir temp;
   {
-    const WorkDirectory directory(temp.path(), kVolume);
+    WorkDirectory directory(temp.path(), kVolume);
+    directory.take();
     const auto names = names_in(directory.target());
     REQUIRE(names);
     REQUIRE(names->size() == 1);
@@ -375,7 +405,8 @@ TEST_CASE("what a killed process left goes, and nothing beside it") {
   write_to(temp / "mine");
   const pid_t child = fork();
   if (child == 0) {
-    const WorkDirectory directory(temp / "v", kVolume);
+    WorkDirectory directory(temp / "v", kVolume);
+    directory.take();
     if (mkdirat(directory.root(), "d", 0755) != 0) _exit(1);
     _exit(0);  // no destructor runs, as with SIGKILL
   }
@@ -419,7 +450,8 @@ TEST_CASE("directories are not made among devices or in the kernel's own trees")
   const StateDir state;
   for (const std::string path : {"/dev/nosuchdisk", "/dev/mapper/x", "/proc/x", "/sys/x"}) {
     try {
-      const WorkDirectory directory(path, kVolume);
+      WorkDirectory directory(path, kVolume);
+      directory.take();
       FAIL("made ", path);
     } catch (const Error& error) {
       CHECK_MESSAGE(std::string(error.what()).find(path) != std::string::npos, error.what());

@@ -14,6 +14,7 @@ class BareVolume : public filereel::Volume {
   explicit BareVolume(filereel::VolumeDescription description = {})
       : description_(std::move(description)) {}
 
+  void take() override {}
   void prepare(std::optional<filereel::FileSystemKind>) override {}
   filereel::CacheState make_cold(const filereel::FileList&) override { return {}; }
   void sync() override {}

@@ -21,7 +21,9 @@ std::unique_ptr<Volume> open_image(const TempDir& temp, const std::string& name 
   target.size = size;
   VolumeOptions options;
   options.power = MountCapability::fuse_only;
-  return open_volume(target, options);
+  std::unique_ptr<Volume> volume = open_volume(target, options);
+  volume->take();
+  return volume;
 }
 
 TEST_CASE("an image that was written to and not formatted in the end can be used again") {
@@ -60,6 +62,7 @@ TEST_CASE("volumes that are not alike keep their places") {
   Target target;
   target.path = temp / "directory";
   const std::unique_ptr<Volume> directory = open_volume(target, {});
+  directory->take();
   directory->prepare({});
   REQUIRE(mkdirat(directory->root(), "kept", 0755) == 0);
   const ino_t file = file_of(*image);

@@ -21,7 +21,9 @@ bool exists(const std::string& path) {
 std::unique_ptr<Volume> volume_in(const TempDir& temp, bool keep = false) {
   VolumeOptions options;
   options.keep = keep;
-  return open_volume({TargetKind::directory, temp.path()}, options);
+  std::unique_ptr<Volume> volume = open_volume({TargetKind::directory, temp.path()}, options);
+  volume->take();
+  return volume;
 }
 
 TEST_CASE("a directory's files are there when it was kept, and only then") {

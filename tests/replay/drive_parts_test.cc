@@ -71,7 +71,7 @@ TEST_CASE("parts are the first axis of each job's sweep") {
           "reads"),
       options));
   const JobRecord before = plan.jobs[0]->record();
-  const JobNeeds needs = plan.jobs[0]->needs({}, 1);
+  const JobNeeds needs = plan.jobs[0]->needs({});
   measure_on_parts(plan, parse_drive_parts(Texts{"begin", "end"}));
   const Job& job = *plan.jobs[0];
   const JobRecord record = job.record();
@@ -85,7 +85,7 @@ TEST_CASE("parts are the first axis of each job's sweep") {
   CHECK(job.part(2) == 0);
   CHECK(job.part(3) == 1);
   CHECK_FALSE(job.follows(2, 3));  // it is on another part
-  CHECK(job.needs({}, 1).seconds == doctest::Approx(2 * needs.seconds));
+  CHECK(job.needs({}).seconds == doctest::Approx(2 * needs.seconds));
   CHECK(plan.parts.size() == 2);
 }
 
