@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "replay/engine/descriptor_limit.h"
+#include "replay/engine/directory_changes.h"
 #include "replay/engine/divergence_classifier.h"
 #include "replay/engine/lane_board.h"
 #include "replay/engine/statistics.h"
@@ -120,13 +120,13 @@ struct EngineContext {
   std::uint32_t queue_depth = 0;  // uring: requests in flight; 0: as recorded
   bool overlapping = false;       // see Trace
   bool poll = false;  // uring: poll for direct reads and writes (polling_unavailable_reason)
-  bool change_owners = false;             // execute change_owner
-  LaneBoard* board = nullptr;             // notified of every completed operation; null: no waits
-  DivergenceClassifier* judge = nullptr;  // null: every divergence is a true mismatch
-  // Incremented when a directory is renamed or removed: cached directories may be stale.
-  std::atomic<std::uint64_t>* directories = nullptr;
+  bool change_owners = false;               // execute change_owner
+  LaneBoard* board = nullptr;               // notified of every completed operation; null: no waits
+  DivergenceClassifier* judge = nullptr;    // null: every divergence is a true mismatch
+  DirectoryChanges* directories = nullptr;  // of all threads of the replay
+  std::size_t kept_directories = 0;         // by each thread (ParentCache)
+  std::uint64_t opening_ns = 0;             // see parent_cache.h
   std::uint64_t buffer_memory = 256 << 20;  // bytes for buffers of recorded traces, of all threads
-  std::size_t cached_directories = kMostCachedDirectories;  // see allow_descriptors
   // For tests: collects every latency, which needs memory during the replay.
   std::vector<std::uint64_t>* latencies = nullptr;
   std::stop_token stop;

@@ -54,13 +54,10 @@ std::int64_t OperationExecutor<Calls>::call_other(const Operation& op) noexcept 
         return Calls::mkdir(parent, name, mode_of(op));
       });
     case remove_directory:
-    case unlink: {
-      const std::int64_t result = parents_.with(op.path, [&](int parent, const char* name) {
-        return Calls::unlink(parent, name, op.kind == remove_directory ? AT_REMOVEDIR : 0);
-      });
-      name_changed(op.path);
-      return result;
-    }
+      return this->remove_directory(op);
+    case unlink:
+      return parents_.with(
+          op.path, [&](int parent, const char* name) { return Calls::unlink(parent, name, 0); });
     case symlink:
       return parents_.with(op.path, [&](int parent, const char* name) {
         return Calls::symlink(context_.texts->text(op.text).c_str(), parent, name);
@@ -176,8 +173,8 @@ std::int64_t OperationExecutor<Calls>::try_open(const Operation& op) noexcept {
 template <class Calls>
 std::int64_t OperationExecutor<Calls>::open(const Operation& op) noexcept {
   std::int64_t fd = try_open(op);
-  if (fd == -EMFILE) {  // there may be too many cached directories
-    parents_.forget();
+  if (fd == -EMFILE) {  // there may be too many directories
+    parents_.make_room();
     fd = try_open(op);
   }
   if (op.file >=
@@ -244,8 +241,10 @@ std::int64_t OperationExecutor<Calls>::transfer_in_pieces(const Operation& op) n
 template <class Calls>
 std::int64_t OperationExecutor<Calls>::stat_volume(const Operation& op) noexcept {
   if (op.file == kNoFile) {
+    const std::uint64_t begin = now_ns();
     const std::int64_t directory = parents_.directory(op.path);
     if (directory >= 0) return Calls::stat_volume({static_cast<int>(directory), nullptr});
+    own_ns_ += now_ns() - begin;  // it is a file
   }
   return at_target(op, [](CallTarget at) { return Calls::stat_volume(at); });
 }
@@ -291,13 +290,24 @@ std::int64_t OperationExecutor<Calls>::link(const Operation& op) noexcept {
 }
 
 template <class Calls>
+std::int64_t OperationExecutor<Calls>::remove_directory(const Operation& op) noexcept {
+  parents_.forget(op.path);
+  const std::int64_t result = parents_.with(op.path, [](int parent, const char* name) {
+    return Calls::unlink(parent, name, AT_REMOVEDIR);
+  });
+  name_changed(op.path, false);
+  return result;
+}
+
+template <class Calls>
 std::int64_t OperationExecutor<Calls>::rename(const Operation& op) noexcept {
+  parents_.forget(op.path);
   const std::int64_t result = parents_.with_both(
       op.old_path, op.path, [&](int old, const char* old_name, int parent, const char* name) {
         return Calls::rename(old, old_name, parent, name, op.flags & ~kWhiteout);
       });
-  name_changed(op.old_path);
-  name_changed(op.path);
+  name_changed(op.old_path, true);
+  name_changed(op.path, true);
   return result;
 }
 

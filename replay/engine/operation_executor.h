@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <bitset>
 #include <cstdint>
 #include <span>
@@ -55,8 +54,9 @@ class OperationExecutor {
  public:
   explicit OperationExecutor(const EngineContext& context)
       : context_(context),
-        directories_(context.directories ? *context.directories : own_directories_),
-        parents_(*context.paths, context.roots, directories_, context.cached_directories),
+        changes_(context.directories ? *context.directories : own_changes_),
+        parents_(*context.paths, context.roots, changes_, context.kept_directories,
+                 context.opening_ns),
         content_(context.files, context.content_seed, context.holes),
         buffer_(buffer_size(context)),
         scratch_(needs_scratch(context.kinds) ? kLargestAttribute : 1),
@@ -94,7 +94,9 @@ class OperationExecutor {
     return moves ? transfer(op) : call_other(op);
   }
 
-  // Returns and resets the part of the last call spent in filereel, not in the system.
+  // Return and reset parts of the last call that the program's own call would not have had: those
+  // of lookups of directories (ParentCache), and others.
+  std::uint64_t take_lookup_ns() noexcept { return parents_.take_own_ns(); }
   std::uint64_t take_own_ns() noexcept { return std::exchange(own_ns_, 0); }
 
   // For the last read: the first position with a byte other than the one written, or `got`.
@@ -129,10 +131,11 @@ class OperationExecutor {
     return at_target(op.file, op.path, call);
   }
 
-  // Call after a name was removed: directories opened through it may have moved.
-  void name_changed(PathId path) noexcept {
+  // Call after a name was removed that may be a directory's. `below`: it may not have been empty,
+  // so that directories below it have moved.
+  void name_changed(PathId path, bool below) noexcept {
     if (context_.paths->node(path).first_child == PathTable::kNone) return;
-    directories_.fetch_add(1, std::memory_order_relaxed);
+    changes_.add({path, below});
   }
 
   std::int64_t transfer(const Operation& op) noexcept {
@@ -155,6 +158,7 @@ class OperationExecutor {
   std::int64_t stat_volume(const Operation& op) noexcept;
   std::int64_t copy_range(const Operation& op) noexcept;
   std::int64_t link(const Operation& op) noexcept;
+  std::int64_t remove_directory(const Operation& op) noexcept;
   std::int64_t rename(const Operation& op) noexcept;
   std::int64_t list(const Operation& op) noexcept;
   std::int64_t lock(const Operation& op) noexcept;
@@ -166,8 +170,8 @@ class OperationExecutor {
   std::int64_t in_mapping(const Operation& op, Call call) noexcept;
 
   const EngineContext& context_;
-  std::atomic<std::uint64_t> own_directories_ = 0;  // if the context has no counter
-  std::atomic<std::uint64_t>& directories_;
+  DirectoryChanges own_changes_;  // if the context has none
+  DirectoryChanges& changes_;
   ParentCache<Calls> parents_;
   ContentSource content_;
   Buffer buffer_;

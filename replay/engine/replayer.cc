@@ -30,6 +30,8 @@
 #include "filesets/system/units.h"
 #include "replay/engine/descriptor_limit.h"
 #include "replay/engine/lane.h"
+#include "replay/engine/linux_calls.h"
+#include "replay/engine/parent_cache.h"
 #include "replay/measure/clock.h"
 
 namespace filereel {
@@ -114,7 +116,7 @@ struct ReplayRun {
   std::vector<ThreadRun> threads;
   std::vector<OpenFile> open_files;
   std::vector<Mapping> mappings;
-  std::atomic<std::uint64_t> directories = 0;
+  DirectoryChanges directories;
   std::uint64_t start_ns = 0;
   std::atomic<std::size_t> running;
   std::mutex failing;
@@ -172,7 +174,8 @@ void make_engines(ReplayRun& run, const std::array<int, kRoles>& roots) {
   EngineContext context = context_of(run);
   context.buffer_memory = std::min(context.buffer_memory, memory_limit().left / 8);
   if (run.options.engine != EngineKind::null) {
-    context.cached_directories = allow_descriptors(run.open_files.size(), count);
+    context.kept_directories = allow_descriptors(run.open_files.size(), count);
+    context.opening_ns = opening_ns<LinuxCalls>(*std::ranges::max_element(roots));
   }
   if (run.options.latencies) run.options.latencies->assign(count, {});
   for (std::size_t i = 0; i < count; ++i) {

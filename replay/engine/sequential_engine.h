@@ -58,8 +58,11 @@ class SequentialEngine final : public IoEngine {
     const std::uint64_t end = now_ns();
     last_end_ns_ = end;
     if constexpr (!Calls::kReal) result = op.expected;
+    const std::uint64_t lookup = executor_.take_lookup_ns();
+    recorder_.statistics().lookup_ns += lookup;
     const bool good = recorder_.record(
-        op, result, call_time(start, end, executor_.take_own_ns(), std::exchange(due_ns_, 0)));
+        op, result,
+        call_time(start, end, executor_.take_own_ns() + lookup, std::exchange(due_ns_, 0)));
     if (Calls::kReal && recorder_.checks_content(op, result)) [[unlikely]] {
       const auto got = static_cast<std::uint64_t>(result);
       const std::uint64_t position = executor_.first_difference(op, got);

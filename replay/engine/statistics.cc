@@ -47,6 +47,7 @@ void ReplayStatistics::restart(std::uint64_t now_ns) noexcept {
   unverified = 0;
   refused.fill(0);
   lateness.clear();
+  lookup_ns = 0;
   grid.clear();
   slowest.clear();
   begin_ns = now_ns;
@@ -69,6 +70,7 @@ void ReplayStatistics::merge(const ReplayStatistics& other) {
   for (std::size_t i = 0; i < kDivergenceClasses; ++i) by_class[i] += other.by_class[i];
   unverified += other.unverified;
   lateness.merge(other.lateness);
+  lookup_ns += other.lookup_ns;
   grid.merge(other.grid);
   slowest.merge(other.slowest);
   begin_ns = other.begin_ns;  // the same for all threads

@@ -105,6 +105,8 @@ struct ReplayStatistics {
   // Of calls that took their time in the trace, too, and not in its pauses. Paced replays; a thread
   // uses its own.
   std::uint64_t call_ns = 0;
+  // filereel's own share of lookups of directories, in no latency (ParentCache).
+  std::uint64_t lookup_ns = 0;
   TimeGrid grid;
   SlowestOperations slowest;
   std::uint64_t begin_ns = 0;  // stopwatch time of the start of the grid

@@ -149,9 +149,11 @@ class UringEngine final : public IoEngine {
     if (context_.queue_depth == 0 && reap) wait_until_left(op.length);
     const std::int64_t result = executor_.call(op);
     const std::uint64_t end = latest_ns_ = now_ns();
+    const std::uint64_t lookup = executor_.take_lookup_ns();
+    recorder_.statistics().lookup_ns += lookup;
     note(recorder_.record(
         op, path, result,
-        call_time(start, end, executor_.take_own_ns(), std::exchange(due_ns_, 0))));
+        call_time(start, end, executor_.take_own_ns() + lookup, std::exchange(due_ns_, 0))));
     if (recorder_.checks_content(op, result)) {
       const auto got = static_cast<std::uint64_t>(result);
       const std::uint64_t position = executor_.first_difference(op, got);

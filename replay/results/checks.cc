@@ -37,6 +37,8 @@ constexpr double kDriftLevel = 0.01, kLeastDrift = 0.05;
 constexpr double kBusyBytesPerSecond = 1e6, kBusyShare = 0.05;
 // Shares of all CPU time. A step mostly waits: below these shares it still gets the time it needs.
 constexpr double kOtherCpu = 0.2, kStolenCpu = 0.05;
+// Share of filereel's own lookups of directories in the time of operations and lookups.
+constexpr double kSlowLookups = 0.05;
 // The share of samples that must exceed a threshold above. Single moments show up as outliers.
 constexpr double kOften = 0.25;
 // Ratio of the highest clocks of two samples of the same measurement. Turbo clocks vary less than
@@ -48,10 +50,10 @@ constexpr double kNearlyFull = 0.95;
 // Sample::cold_method if files were read to warm the caches.
 constexpr std::string_view kRead = "read";
 
-constexpr std::array<std::string_view, 11> kCodes = {
-    "too-few-samples", "not-cold",       "not-warm",          "bimodal",
-    "drift",           "device-busy",    "cpu-busy",          "cpu-stolen",
-    "cpu-frequency",   "clock-unstable", "volume-nearly-full"};
+constexpr std::array<std::string_view, 12> kCodes = {
+    "too-few-samples", "not-cold",     "not-warm",       "bimodal",
+    "drift",           "device-busy",  "cpu-busy",       "cpu-stolen",
+    "cpu-frequency",   "lookups-slow", "clock-unstable", "volume-nearly-full"};
 
 std::string name_of(const Measurement& one) {
   std::string name = one.operation;
@@ -343,6 +345,28 @@ void clock_rates(CheckedResult& checked) {
        "check the cooling"});
 }
 
+void slow_lookups(CheckedResult& checked) {
+  std::size_t looks = 0;
+  std::vector<double> slow;
+  for_each_sample(checked, [&](const Sample& sample) {
+    if (!sample.lookup_s) return;
+    ++looks;
+    double seconds = *sample.lookup_s;
+    for (const auto& [name, latency] : sample.service.empty() ? sample.latency : sample.service) {
+      seconds += latency.total_us * 1e-6;
+    }
+    if (*sample.lookup_s > kSlowLookups * seconds) slow.push_back(*sample.lookup_s / seconds);
+  });
+  if (slow.empty() || !often(slow.size(), looks)) return;
+  checked.result.warn(
+      {"lookups-slow",
+       fmt::format(
+           "filereel's own lookups of directories took {} of the time of operations (median "
+           "of {} of {} samples)",
+           percent(median(slow)), slow.size(), looks),
+       "judge the latencies, which do not contain them; elapsed times do"});
+}
+
 void clock_source(CheckedResult& checked) {
   static constexpr std::array<std::string_view, 4> kSlow = {"hpet", "acpi_pm", "jiffies",
                                                             "refined-jiffies"};
@@ -388,10 +412,10 @@ void host_of_virtual_machine(CheckedResult& checked) {
 
 // In the order of the warnings. To add a check, write a function, and add it here and its code
 // above.
-constexpr std::array<void (*)(CheckedResult&), 11> kChecks = {
+constexpr std::array<void (*)(CheckedResult&), 12> kChecks = {
     too_few,     not_cold,     not_warm,       bimodal,
     drift,       device_busy,  other_programs, host_of_virtual_machine,
-    clock_rates, clock_source, nearly_full};
+    clock_rates, slow_lookups, clock_source,   nearly_full};
 
 }  // namespace
 

@@ -249,6 +249,7 @@ Sample merge_samples(std::span<const ClientSample> clients) {
     all.cpu_user_s += one.cpu_user_s;
     all.cpu_system_s += one.cpu_system_s;
     all.cpu_driver_s += one.cpu_driver_s;
+    add(all.lookup_s, one.lookup_s);
     choose(all.cached_before, one.cached_before, kLargest);
     all.moved_no_data = all.moved_no_data || one.moved_no_data;
     all.divergences += one.divergences;

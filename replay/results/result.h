@@ -251,6 +251,9 @@ struct Sample {
   std::optional<std::uint64_t> transactions;  // of a replayed database server
   double cpu_user_s = 0, cpu_system_s = 0;    // of filereel, until elapsed_s
   double cpu_driver_s = 0;                    // of FUSE drivers, until durable_s
+  // Time of the threads in filereel's own share of lookups of directories, in no latency; nothing
+  // if unknown.
+  std::optional<double> lookup_s;
   std::optional<std::uint64_t> device_bytes_read, device_bytes_written;  // near and far together
   std::string cold_method;
   std::optional<double> cached_before;  // share of the content in the caches, 0 to 1

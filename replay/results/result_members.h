@@ -149,6 +149,7 @@ inline constexpr auto kMembers<Sample> =
                Member{"cpu_user_s", &Sample::cpu_user_s},
                Member{"cpu_system_s", &Sample::cpu_system_s},
                Member{"cpu_driver_s", &Sample::cpu_driver_s},
+               Member{"lookup_s", &Sample::lookup_s},
                Member{"device_bytes_read", &Sample::device_bytes_read},
                Member{"device_bytes_written", &Sample::device_bytes_written},
                Member{"cold_method", &Sample::cold_method},

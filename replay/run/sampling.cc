@@ -84,6 +84,7 @@ void fill_sample(Sample& sample, const ReplayOutcome& outcome, const PathTable& 
   sample.bytes = content_bytes(statistics.bytes_read(), statistics.bytes_written());
   sample.files = statistics.files;
   sample.operations = statistics.operations;
+  sample.lookup_s = static_cast<double>(statistics.lookup_ns) * 1e-9;
   sample.divergences = statistics.divergences;
   for (const Divergence& one : statistics.examples) {
     sample.examples.push_back({one.position, one.thread, std::string(operation_info(one.kind).name),

@@ -76,7 +76,8 @@ std::size_t max_chunks(std::size_t window, std::size_t lanes) {
 Dependencies::Spare spare_slots(const TraceInfo& info, std::size_t lanes) {
   constexpr std::size_t kSome = 64;
   const std::uint64_t allowed = highest_descriptor_limit();
-  const std::uint64_t needed = descriptors_needed(info.slots + 2, lanes);
+  constexpr std::uint64_t kDirectories = 32;  // of each lane: rather these than spare numbers
+  const std::uint64_t needed = descriptors_needed(info.slots + 2, lanes) + lanes * kDirectories;
   const std::uint64_t left = allowed > needed ? allowed - needed : 0;
   return {.slots = std::min<std::uint64_t>(info.slots + kSome, left),
           .mappings = info.mappings + kSome};

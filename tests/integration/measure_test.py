@@ -1,6 +1,8 @@
 """Whole runs: counts and bytes on the volumes, samples in the result, and a clean file system."""
 
 import os
+import re
+import unittest
 
 from support import (IntegrationTest, STEPS, THOROUGH, call, in_memory, main, needs, needs_disk,
                      thorough, tree_digests, why_not)
@@ -154,6 +156,32 @@ class InMemory(IntegrationTest):
         if not in_memory(folder):
             self.skipTest("no tmpfs can be mounted")
         self.measure("--near", folder / "volume")
+
+
+def kernel_version():
+    return tuple(map(int, re.findall(r"\d+", os.uname().release)[:2]))
+
+
+class ColdNames(IntegrationTest):
+    """Stats of files in a directory of ext4: the names and inodes were just created, and sampled."""
+
+    NAMES = [f"d{i}/f" for i in range(10)]
+
+    @needs("ext4")
+    @unittest.skipIf(kernel_version() < (5, 14), "the kernel cannot empty the journal of ext4")
+    def test_cold_names_and_inodes_come_from_the_drive(self):
+        (self.scratch / "app.strace").write_text("".join(
+            f'1 newfstatat(AT_FDCWD, "/{name}", {{st_mode=S_IFREG|0644, st_size=0, ...}}, 0) = 0\n'
+            for name in self.NAMES))
+        self.filereel("import", "app.strace", "-o", "app.reel")
+        with self.ext4_volume(64) as volume:
+            for caches, is_read in ((["--warm"], False), ([], True)):
+                self.filereel("replay", "app.reel", volume / "work", "--runs", "1", *caches,
+                              "--json", "r.json")
+                (sample,) = self.result()["measurements"][0]["samples"]
+                self.assertEqual(sample["latency"]["stat"]["count"], len(self.NAMES))
+                self.assertEqual(sample["device_bytes_read"] > 0, is_read)
+                self.assertGreater(sample["lookup_s"], 0)
 
 
 if __name__ == "__main__":

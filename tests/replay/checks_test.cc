@@ -207,6 +207,23 @@ TEST_CASE("varying CPU clocks are reported") {
   CHECK(text_of(result, "cpu-frequency").find("1.2 to 3.0 GHz") != std::string::npos);
 }
 
+TEST_CASE("lookups that take much of the time are reported") {
+  Result result = result_of(kSteady);
+  for (Sample& sample : result.measurements[0].samples) {
+    sample.lookup_s = 0.01;
+    sample.latency["stat"].total_us = 0.9e6;
+  }
+  CHECK(codes_of(result).empty());
+  for (Sample& sample : result.measurements[0].samples) sample.lookup_s = 0.1;
+  CHECK(codes_of(result) == Codes{"lookups-slow"});
+  CHECK(
+      text_of(result, "lookups-slow") ==
+      "filereel's own lookups of directories took 10 % of the time of operations (median of 10 of "
+      "10 samples)");
+  for (Sample& sample : result.measurements[0].samples) sample.service["stat"].total_us = 9.9e6;
+  CHECK(codes_of(result).empty());  // the time in calls counts
+}
+
 TEST_CASE("a fallback clock source is reported") {
   Result result = result_of(kSteady);
   result.host.clock_source = "hpet";

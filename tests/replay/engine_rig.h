@@ -1,7 +1,6 @@
 // One engine on two volumes, for tests of single operations.
 #pragma once
 
-#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,7 +20,7 @@ struct EngineRig {
   TextTable texts;
   std::vector<OpenFile> open_files = std::vector<OpenFile>(16);
   std::vector<Mapping> mappings = std::vector<Mapping>(4);
-  std::atomic<std::uint64_t> directories = 0;
+  DirectoryChanges directories;
   DivergenceClassifier judge{paths};
 
   EngineContext context() {
