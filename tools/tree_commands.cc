@@ -22,6 +22,7 @@
 #include "filesets/system/units.h"
 #include "replay/measure/clock.h"
 #include "replay/run/limit_checks.h"
+#include "replay/volumes/file_system.h"
 #include "tools/clean.h"
 #include "tools/commands.h"
 #include "tools/output_options.h"
@@ -107,7 +108,7 @@ FileSystemLimits limits_of_folder(const std::string& folder) {
     const boost::filesystem::path parent = boost::filesystem::path(folder).parent_path();
     mounted = mounted_at(parent.empty() ? "." : parent.string());
   }
-  return limits_of_mounted(mounted ? mounted->type : "");
+  return limits_of_mount(mounted.value_or(MountedFileSystem()));
 }
 
 // What is wrong with a scale; "" if nothing is.

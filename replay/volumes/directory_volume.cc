@@ -62,10 +62,10 @@ std::string type_by_magic(int fd) {
   return "unknown";
 }
 
-FileSystemLimits limits_at(int directory, const std::string& type) {
+FileSystemLimits limits_at(int directory, const MountedFileSystem& mounted) {
   struct statvfs info{};
   const bool known = fstatvfs(directory, &info) == 0 && info.f_bsize > 0;
-  return known ? limits_of_mounted(type, info.f_bsize) : limits_of_mounted(type);
+  return known ? limits_of_mount(mounted, info.f_bsize) : limits_of_mount(mounted);
 }
 
 class DirectoryVolume final : public Volume {
@@ -78,6 +78,7 @@ class DirectoryVolume final : public Volume {
     const std::string there = existing_path(target_.path);
     if (const auto mounted = mounted_at(there)) mounted_ = *mounted;
     if (mounted_.type.empty()) mounted_.type = type_by_magic(directory_.place());
+    limits_ = limits_at(directory_.place(), mounted_);
     device_ = storage_of_file(there).device;
     network_ = network_share(mounted_);
     if (network_) find_link(*network_);
@@ -158,7 +159,7 @@ class DirectoryVolume final : public Volume {
             .has_quota = has_project_quota(directory_.place())};
   }
 
-  FileSystemLimits limits() const override { return limits_at(directory_.place(), mounted_.type); }
+  FileSystemLimits limits() const override { return limits_; }
 
   std::optional<std::uint64_t> free_bytes() const override {
     struct statvfs info{};
@@ -216,6 +217,7 @@ class DirectoryVolume final : public Volume {
   bool keep_, taken_ = false;
   OwnDirectory directory_;
   MountedFileSystem mounted_;
+  FileSystemLimits limits_;
   dev_t device_ = 0;  // 0: none
   std::optional<NetworkShare> network_;
 };
@@ -225,8 +227,9 @@ class DirectoryVolume final : public Volume {
 FileSystemLimits limits_of_directory(const std::string& path) {
   const std::string there = existing_path(path);
   const Descriptor directory(open(there.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  const auto mounted = mounted_at(there);
-  return limits_at(directory.get(), mounted ? mounted->type : type_by_magic(directory.get()));
+  MountedFileSystem mounted = mounted_at(there).value_or(MountedFileSystem());
+  if (mounted.type.empty()) mounted.type = type_by_magic(directory.get());
+  return limits_at(directory.get(), mounted);
 }
 
 std::unique_ptr<Volume> open_directory_volume(const Target& target, const VolumeOptions& options) {

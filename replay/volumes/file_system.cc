@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <array>
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "filesets/system/counted.h"
+#include "filesets/system/descriptor.h"
 #include "filesets/system/error.h"
 #include "filesets/system/nearest.h"
 #include "filesets/system/printable.h"
@@ -34,6 +37,16 @@ std::span<const FileSystemInfo, 6> table() {
        limits_of_driver("btrfs")},
   }};
   return kFileSystems;
+}
+
+// The boot sector says so, to those who may read the device.
+bool is_exfat(const std::string& device) {
+  const Descriptor opened(open(device.c_str(), O_RDONLY | O_CLOEXEC));
+  std::array<char, 11> start{};
+  constexpr std::string_view kName = "EXFAT   ";
+  return opened &&
+         pread(opened.get(), start.data(), start.size(), 0) == static_cast<ssize_t>(start.size()) &&
+         std::string_view(start.data(), start.size()).ends_with(kName);
 }
 
 }  // namespace
@@ -118,6 +131,14 @@ std::optional<std::uint64_t> most_entries(FileSystemKind kind, std::uint64_t siz
   constexpr std::uint64_t kGroup = 128 * kMiB, kRounding = 32;
   if (kind == FileSystemKind::ext4 && size < kSmallExt4) bytes_per_inode = kInodeOfSmallExt4;
   return size / bytes_per_inode + (size / kGroup + 1) * kRounding;
+}
+
+FileSystemLimits limits_of_mount(const MountedFileSystem& mounted, std::uint64_t block_size) {
+  // The type of two drivers.
+  if (mounted.type == "fuseblk" && is_exfat(mounted.source)) {
+    return limits_of_driver(file_system_info(FileSystemKind::exfat).fuse_program);
+  }
+  return limits_of_mounted(mounted.type, block_size);
 }
 
 std::vector<std::string> make_command(FileSystemKind kind, const std::string& device,

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "filesets/system/mount_info.h"
 #include "replay/volumes/file_system_limits.h"
 
 namespace filereel {
@@ -46,6 +47,9 @@ std::uint64_t most_bytes(FileSystemKind kind, std::uint64_t size);
 // The most files and directories that a freshly formatted volume of `size` bytes can hold; nothing
 // if mkfs does not limit their number.
 std::optional<std::uint64_t> most_entries(FileSystemKind kind, std::uint64_t size);
+
+// The limits on a mounted file system with blocks of `block_size` bytes.
+FileSystemLimits limits_of_mount(const MountedFileSystem& mounted, std::uint64_t block_size = 4096);
 
 // The driver of a file system.
 struct Driver {

@@ -124,8 +124,8 @@ constexpr auto kTable = [] {
   return table;
 }();
 
-// Drivers, and types in /proc/mounts, with the limits of another one. fuseblk is ntfs-3g or
-// exfat-fuse; both use Windows names.
+// Drivers, and types in /proc/mounts, with the limits of another one. fuseblk may also be
+// exfat-fuse (limits_of_mount).
 struct Alias {
   std::string_view name, driver;
 };

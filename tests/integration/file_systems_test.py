@@ -72,7 +72,7 @@ class Volume:
         image = test.scratch / "image"
         with open(image, "wb") as file:
             file.truncate(400 << 20)
-        options = {"ext4": ["-q", "-F", "-b", "4096"], "xfs": ["-q"], "btrfs": ["-q"],
+        options = {"ext4": ["-q", "-F", "-b", "4096", "-I", "256"], "xfs": ["-q"], "btrfs": ["-q"],
                    "ntfs": ["-q", "-Q", "-F"], "fat32": ["-F", "32", "-s", "8", "-n", "FILEREEL"],
                    "exfat": []}[kind]
         call(maker, *options, image)
@@ -354,6 +354,21 @@ class Jobs(IntegrationTest):
             self.assert_refused(refused, 1, "link l", "1025 bytes", "1023")
             self.assertEqual(os.listdir(point), [])
             call("umount", point)
+
+    @needs("exfat")
+    def test_a_directory_on_exfat_has_no_links_whatever_its_driver(self):
+        files = self.capture((b"a", None), (b"l", b"a"))
+        image = self.scratch / "exfat.img"
+        with open(image, "wb") as file:
+            file.truncate(400 << 20)
+        call("mkfs.exfat", image)
+        with self.mounted("exfat", image, read_only=False) as root:
+            refused = self.filereel("populate", files[1], root / "tree", status=None)
+            self.assert_refused(refused, 1, "l is a symbolic link")
+            self.assertEqual(os.listdir(root), [])
+            self.filereel("run", *files, "--near", root, "--runs", "1", "--json", "r.json",
+                          "--operations", "create")
+        self.assertIn("symbolic links: 1 left out", self.warnings("downgraded")[0])
 
     @needs("ext4")
     def test_populate_counts_times_that_ext4_changes(self):

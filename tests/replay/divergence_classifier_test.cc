@@ -34,6 +34,17 @@ TEST_CASE("attributes that a file system lacks explain only attribute divergence
   }
 }
 
+TEST_CASE("attributes that are too large or too many are limits, and only attributes") {
+  PathTable paths;
+  const PathId path = paths.add(Role::near, "f");
+  for (const int error : {E2BIG, ERANGE, ENOSPC}) {
+    DivergenceClassifier judge(paths);
+    CHECK(judge.judge(on_file(set_xattr, 5, path), path, -error) == DivergenceClass::limit);
+  }
+  DivergenceClassifier judge(paths);
+  CHECK(judge.judge(on_file(unlink, 6, path), path, -E2BIG) == DivergenceClass::mismatch);
+}
+
 TEST_CASE("a missing name explains divergences on it and below") {
   PathTable paths;
   const PathId folder = paths.add(Role::near, "d");
