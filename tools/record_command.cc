@@ -251,8 +251,13 @@ void record(const RecordArguments& arguments, Session& session) {
     duration_ns = parse_duration(arguments.duration, "--duration", ErrorKind::usage);
   }
   const RecorderChoice choice = choose_recorder(arguments.backend, records_compat(request));
+  std::string limited;  // why the recording has less memory than usual
   if (arguments.memory.empty()) {
-    request.memory = default_memory(memory_limit().left, choice.backend->has_ring);
+    const MemoryLimit limit = memory_limit();
+    request.memory = default_memory(limit.left, choice.backend->has_ring);
+    if (request.memory < RecordingMemory::kDefault) {
+      limited = fmt::format(" in {} of memory: {}", format_size(request.memory), limit.text());
+    }
   }
   warn_of_privileges(arguments, choice, session);
   const SignalWatch signals;
@@ -274,7 +279,7 @@ void record(const RecordArguments& arguments, Session& session) {
     ProgressLine line(session,
                       shares_standard_error(arguments) ? std::function<std::string()>() : describe);
     RecordingEnd end(signals.token());
-    const std::string notice = "recording " + choice.description;
+    const std::string notice = "recording " + choice.description + limited;
     // A program often shares filereel's standard error. If that is a file, the notice must be in it
     // before its size is taken.
     const bool is_early = can_start(arguments);

@@ -211,6 +211,9 @@ std::string error_text(int error, std::string_view advice) {
 
 std::string start_error_text(int error, std::string_view advice) {
   if (error != EAGAIN) return error_text(error, advice);
+  constexpr std::uint64_t kLittle = 16 << 20;  // the stack of a thread may not fit
+  const MemoryLimit memory = memory_limit();
+  if (!memory.is_machine && memory.left < kLittle) return joined(error, memory.text(), advice);
   const std::uint64_t limit = current_limit(RLIMIT_NPROC);
   return joined(error,
                 limit == RLIM_INFINITY

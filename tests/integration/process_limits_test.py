@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Limits of the process and of its control group: defaults follow them, or one line names the limit."""
+"""Limits of the process and its control group: defaults follow, or one line names the limit."""
 
 import contextlib
 import os
@@ -86,7 +86,8 @@ class Descriptors(Limited):
                           ("record", "--backend", "strace", "-o", "a.reel", "--", "true")):
             with self.subTest(arguments):
                 self.refused("(ulimit -n", self.few, "-q", *arguments)
-        self.refused("(ulimit -n)", {resource.RLIMIT_NOFILE: 4}, "capture", "set", "-o", "a.fileset")
+        self.refused("(ulimit -n)", {resource.RLIMIT_NOFILE: 4}, "capture", "set", "-o",
+                     "a.fileset")
 
     def test_few_are_enough_for_what_needs_few(self):
         out, lines = self.works({resource.RLIMIT_NOFILE: 40}, "run", "iso", "--scale", "0.001",
@@ -206,6 +207,22 @@ class ControlGroup(Limited):
             self.assertNotIn("lost", out + "".join(lines))
             if records_with_bpf():
                 self.assertIn("with BPF", "".join(lines))
+
+    def test_threads_that_need_too_much_memory_are_refused(self):
+        program = ("import threading\n"
+                   "barrier = threading.Barrier(400)\n"
+                   "def work(i):\n"
+                   "    open(f'f{i}', 'w').write('x')\n"
+                   "    barrier.wait()\n"
+                   "threading.stack_size(256 << 10)\n"
+                   "all = [threading.Thread(target=work, args=(i,)) for i in range(400)]\n"
+                   "[one.start() for one in all]\n[one.join() for one in all]\n")
+        (self.scratch / "many.py").write_text(program)
+        self.works({}, "record", "-o", "many.reel", "--", "python3", "many.py")
+        with memory_group(100_000_000) as group:
+            self.refused(" threads need about ", {}, "-q",
+                         "replay", "many.reel", "near", "--runs", "1",
+                         before=lambda: (group / "cgroup.procs").write_text(str(os.getpid())))
 
     def test_a_limit_that_is_too_low_is_named(self):
         with memory_group(40_000_000) as group:
