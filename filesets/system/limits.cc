@@ -168,6 +168,10 @@ MemoryLimit memory_limit() {
   return least;
 }
 
+std::uint64_t resident_memory() {
+  return number_after(read_file("/proc/self/status").value_or(""), "VmRSS:") * kKilo;
+}
+
 bool is_address_space_limited() {
   return current_limit(RLIMIT_AS) != RLIM_INFINITY || current_limit(RLIMIT_DATA) != RLIM_INFINITY;
 }

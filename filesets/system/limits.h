@@ -31,6 +31,9 @@ MemoryLimit memory_limit();
 std::vector<MemoryLimit> cgroup_memory_limits(const std::string& membership,
                                               const std::vector<MountedFileSystem>& mounts);
 
+// Memory that this process has now, in bytes.
+std::uint64_t resident_memory();
+
 // Whether the process has less address space than the machine has memory for it: reserving more
 // than is used can then fail.
 bool is_address_space_limited();

@@ -141,21 +141,25 @@ void check_memory(const Trace& trace) {
                           format_size(memory), limit.is_machine ? "" : "; " + limit.text()));
 }
 
-// Engines take their memory before the clock starts. Where it is limited, their number is checked
-// against what the first ones took: the kernel would kill filereel without a word.
-void check_growth(const MemoryLimit& before, std::size_t made, std::size_t count) {
-  constexpr std::size_t kFirst = 8;
-  constexpr std::uint64_t kOfThread = 64 << 10;  // its stack, and its memory in the kernel
-  if (before.is_machine || made < kFirst || !std::has_single_bit(made)) return;
-  const MemoryLimit now = memory_limit();
-  const std::uint64_t used = before.left - std::min(before.left, now.left);
-  const std::uint64_t needed = (used / made + kOfThread) * count;
-  if (needed <= before.left) return;
-  throw Error(ErrorKind::failed,
-              fmt::format("{} threads need about {} of memory and {} are left: {}, or use fewer "
-                          "threads",
-                          count, format_size(needed), format_size(before.left), now.text()));
-}
+// Engines take their memory before the clock starts. Their number is checked against what the first
+// ones took and what was left before: otherwise the kernel would kill filereel without a word.
+struct MemoryGrowth {
+  MemoryLimit limit = memory_limit();
+  std::uint64_t resident = resident_memory();
+
+  void check(std::size_t made, std::size_t count) const {
+    constexpr std::size_t kFirst = 8;
+    constexpr std::uint64_t kOfThread = 64 << 10;  // its stack, and its memory in the kernel
+    if (made < kFirst || !std::has_single_bit(made)) return;
+    const std::uint64_t now = resident_memory();
+    const std::uint64_t needed = ((now - std::min(now, resident)) / made + kOfThread) * count;
+    if (needed <= limit.left) return;
+    throw Error(ErrorKind::failed,
+                fmt::format("{} threads need about {} of memory and {} are left: {}, or use fewer "
+                            "threads",
+                            count, format_size(needed), format_size(limit.left), limit.text()));
+  }
+};
 
 // The roots of the volumes of a thread's paths.
 std::array<int, kRoots> roots_of(const Trace& trace, std::size_t thread,
@@ -189,8 +193,8 @@ void make_engines(ReplayRun& run, const std::array<int, kRoles>& roots) {
   const Trace& trace = run.trace;
   const std::size_t count = run.threads.size();
   EngineContext context = context_of(run);
-  const MemoryLimit memory = memory_limit();
-  context.buffer_memory = std::min(context.buffer_memory, memory.left / 8);
+  const MemoryGrowth growth;
+  context.buffer_memory = std::min(context.buffer_memory, growth.limit.left / 8);
   if (run.options.engine != EngineKind::null) {
     context.kept_directories = allow_descriptors(run.open_files.size(), count);
     context.opening_ns = opening_ns<LinuxCalls>(*std::ranges::max_element(roots));
@@ -214,7 +218,7 @@ void make_engines(ReplayRun& run, const std::array<int, kRoles>& roots) {
                               counted(count, "thread"), format_size(trace.largest_io),
                               memory_limit().text()));
     }
-    check_growth(memory, i + 1, count);
+    growth.check(i + 1, count);
   }
 }
 
