@@ -17,7 +17,8 @@ struct Reason {
 
 constexpr std::string_view kUnclosedMap = "a map that starts with '{' is not closed with '}'";
 constexpr std::string_view kUnclosedList = "a list that starts with '[' is not closed with ']'";
-constexpr std::string_view kIndent = "the line is indented otherwise than those it belongs to";
+constexpr std::string_view kIndent =
+    "this fits neither the map nor the list before it; check its indentation";
 constexpr std::string_view kAnchor = "the name after '&' or '*' is missing or not defined";
 constexpr std::string_view kTag = "the tag after '!' is invalid; remove it";
 constexpr std::string_view kDirective = "the directive after '%' is invalid; remove it";

@@ -1,6 +1,7 @@
 """System calls that the seccomp policy of a container denies: each command works as usual, or names the
 call and the policy in one line. docs/platforms.md has the table."""
 
+import concurrent.futures
 import os
 import pathlib
 import re
@@ -73,17 +74,16 @@ class DeniedCalls(IntegrationTest):
         (self.scratch / "tree").mkdir()
         (self.scratch / "tree/file").write_text("text")
         refused = {call: set() for call in calls}
-        for name, command in self.commands().items():
-            if names is not None and name not in names:
-                continue
-            for call in calls:
-                for error in ERRORS:
-                    with self.subTest(f"{call} {error} {name}"):
-                        done = self.run_denied(call, error, command,
-                                               self.scratch / f"{call}-{error}-{name}")
-                        if done.returncode != 0:
-                            refused[call].add(name)
-                        self.check_outcome(call, error, name, done)
+        cases = [(call, error, name, command) for name, command in self.commands().items()
+                 for call in calls for error in ERRORS if names is None or name in names]
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as workers:
+            outcomes = workers.map(lambda one: self.run_denied(
+                one[0], one[1], one[3], self.scratch / "-".join(one[:3])), cases)
+            for (call, error, name, _), done in zip(cases, outcomes):
+                with self.subTest(f"{call} {error} {name}"):
+                    if done.returncode != 0:
+                        refused[call].add(name)
+                    self.check_outcome(call, error, name, done)
         return refused
 
     def check_outcome(self, call, error, name, done):
