@@ -61,7 +61,7 @@ std::optional<FileState> read_file_state(int directory, const std::string& name)
   state.links = info.stx_nlink;
   constexpr std::uint64_t kBlock = 512;  // statx(2)
   state.size = info.stx_size;
-  state.allocated = info.stx_blocks * kBlock;
+  state.allocated = info.stx_blocks > 0 ? info.stx_blocks * kBlock : info.stx_size;
   state.modified_ns = nanoseconds(info.stx_mtime);
   state.changed_ns = nanoseconds(info.stx_ctime);
   if ((info.stx_mask & STATX_MNT_ID) != 0) state.mount = info.stx_mnt_id;

@@ -26,7 +26,7 @@ struct FileState {
   uid_t owner = 0;
   std::uint64_t links = 0;
   std::uint64_t size = 0;        // bytes
-  std::uint64_t allocated = 0;   // bytes that it takes on the volume
+  std::uint64_t allocated = 0;   // bytes that it takes; its size where the file system says 0
   std::int64_t modified_ns = 0;  // of the content, since 1970
   std::int64_t changed_ns = 0;   // of content or metadata
   std::uint64_t mount = 0;       // kernel's ID of the mount used to reach it

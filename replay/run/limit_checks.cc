@@ -6,8 +6,10 @@
 #include <fmt/format.h>
 
 #include "filesets/system/error.h"
+#include "filesets/system/limits.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
+#include "replay/volumes/file_system.h"
 #include "replay/volumes/name_rules.h"
 
 namespace filereel {
@@ -15,6 +17,10 @@ namespace {
 
 [[noreturn]] void refuse_size(std::string_view path, std::uint64_t size, std::uint64_t most,
                               std::string_view advice) {
+  if (size > largest_file_of_process()) {
+    throw Error(ErrorKind::failed, fmt::format("{} has {}, and {}", printable(path),
+                                               format_size(size), file_size_limit_text()));
+  }
   throw Error(ErrorKind::failed,
               fmt::format("{} has {}, more than the file system's limit of {} ({} bytes): {}",
                           printable(path), format_size(size), format_size(most), most, advice));
@@ -147,11 +153,10 @@ std::string path_of(const PathTable& paths, PathId id) {
 
 void check_entries(const EntryList& entries, const FileSystemLimits& limits,
                    std::string_view advice) {
+  const std::uint64_t largest = std::min(limits.largest_file, largest_file_of_process());
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const std::uint64_t size = entries.file_size(i);
-    if (size > limits.largest_file) {
-      refuse_size(entries.path(i), size, limits.largest_file, advice);
-    }
+    if (size > largest) refuse_size(entries.path(i), size, limits.largest_file, advice);
     if (entries.kind(i) == EntryKind::symlink && limits.links) {
       check_link_text(entries.path(i), entries.target(i), limits, advice);
     }
@@ -193,7 +198,7 @@ TraceDemands demands_of(RecordedSource& source, const TextTable& texts) {
 
 void check_demands(const TraceDemands& demands, const PathTable& paths, const TextTable& texts,
                    const FileSystemLimits& limits, std::string_view advice) {
-  if (demands.largest_file > limits.largest_file) {
+  if (demands.largest_file > std::min(limits.largest_file, largest_file_of_process())) {
     refuse_size(path_of(paths, demands.largest_path), demands.largest_file, limits.largest_file,
                 advice);
   }

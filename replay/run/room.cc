@@ -124,17 +124,24 @@ void check_capacity(const VolumeNeeds& needs, std::uint64_t trees, std::uint64_t
 }
 
 void check_formatted_capacity(const VolumeNeeds& needs, std::uint64_t bytes,
-                              const std::string& volume, std::string_view advice) {
+                              const std::string& volume, std::string_view advice,
+                              const MeasureFresh& measure) {
   for (const FormattedNeeds& one : needs.formatted) {
     check_volume_size(one.kind, bytes, volume);
     const std::uint64_t cluster = limits_of_formatted(one.kind, bytes).cluster;
     check_bytes(one.bytes.at(cluster), most_bytes(one.kind, bytes), volume, needs.what, advice);
     const std::optional<std::uint64_t> most = most_entries(one.kind, bytes);
-    if (!most || one.entries <= *most) continue;
-    throw Error(
-        ErrorKind::failed,
-        fmt::format("not enough inodes on {} for {}: {} needed, at most {} on {}; {}", volume,
-                    needs.what, one.entries, *most, file_system_info(one.kind).name, advice));
+    if (most && one.entries > *most) {
+      throw Error(
+          ErrorKind::failed,
+          fmt::format("not enough inodes on {} for {}: {} needed, at most {} on {}; {}", volume,
+                      needs.what, one.entries, *most, file_system_info(one.kind).name, advice));
+    }
+    if (!measure || one.entries == 0) continue;
+    const std::optional<FreshSpace> fresh = measure(one.kind);
+    if (!fresh) continue;
+    check_bytes(one.bytes.at(cluster), fresh->bytes, volume, needs.what, advice);
+    if (fresh->entries) check_entries(one.entries, *fresh->entries, volume, needs.what, advice);
   }
 }
 

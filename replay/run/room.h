@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -53,10 +54,19 @@ std::uint64_t image_size(std::span<const FileSet> sets, std::span<const FileSyst
 void check_capacity(const VolumeNeeds& needs, std::uint64_t trees, std::uint64_t bytes,
                     std::optional<std::uint64_t> entries, const std::string& volume,
                     std::string_view advice);
+// The space on a freshly formatted volume.
+struct FreshSpace {
+  std::uint64_t bytes = 0;
+  std::optional<std::uint64_t> entries = {};  // nothing: not limited
+};
+
 // The same for a volume of `bytes` bytes that is to be formatted, with each of the file systems.
-// What passes may still not fit: check_room sees the free space of the file system.
+// `measure` formats a trial of one, and returns nothing if it cannot; without it, what passes may
+// still not fit: then check_room sees the free space of the file system.
+using MeasureFresh = std::function<std::optional<FreshSpace>(FileSystemKind)>;
 void check_formatted_capacity(const VolumeNeeds& needs, std::uint64_t bytes,
-                              const std::string& volume, std::string_view advice);
+                              const std::string& volume, std::string_view advice,
+                              const MeasureFresh& measure = {});
 
 // The same for a set on a prepared volume, as far as it reports free space: bytes, and inodes if
 // their number is limited.

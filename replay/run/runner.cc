@@ -145,7 +145,13 @@ class Run {
       check_same_plan(clients_, request_);
       for (Result* result : results_) note_clients(clients_, request_.plan, *result);
     }
-    stage = open_stage(request_, observer_, results_);
+    try {
+      stage = open_stage(request_, observer_, results_);
+    } catch (const Error& error) {
+      failure = error;
+    }
+    clients_.agree(failure);
+    stage.take();
     notice_estimate(stage);
     Baselines baselines;
     return measure_block_level(stage, baselines) && measure_parts(stage, baselines);

@@ -3,11 +3,15 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <memory>
+#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sys/types.h>
 
+#include "filesets/ownership/state_directory.h"
 #include "filesets/system/error.h"
 #include "filesets/system/project_quota.h"
 #include "filesets/system/units.h"
@@ -20,16 +24,57 @@ const VolumeNeeds& needs_of(const SideNeeds::OfJob& job, Role role) {
   return job.needs.volumes[static_cast<std::size_t>(role)];
 }
 
-void check_alone(const UntouchedVolume& one) {
+// Formats and mounts a sparse file of `bytes` bytes. Nothing if that fails: the machine may lack
+// space for it.
+std::optional<FreshSpace> try_format(FileSystemKind kind, std::uint64_t bytes,
+                                     MountCapability power) {
+  if (bytes > largest_file_of_process()) return std::nullopt;
+  try {
+    const Target trial{.kind = TargetKind::image,
+                       .path = open_state_directory().path + "/trial-" + random_name(),
+                       .size = bytes,
+                       .temporary = true};
+    const std::unique_ptr<Volume> volume = open_volume(trial, {.power = power, .sparse = true});
+    volume->take();
+    volume->prepare(kind);
+    const std::optional<std::uint64_t> free = volume->free_bytes();
+    if (!free) return std::nullopt;
+    return FreshSpace{*free, volume->free_entries()};
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+// The space on fresh file systems, each tried once.
+class Trials {
+ public:
+  explicit Trials(MountCapability power) : power_(power) {}
+
+  const std::optional<FreshSpace>& of(FileSystemKind kind, std::uint64_t bytes) {
+    const auto [found, added] = known_.try_emplace({kind, bytes});
+    if (added) found->second = try_format(kind, bytes, power_);
+    return found->second;
+  }
+
+ private:
+  MountCapability power_;
+  std::map<std::pair<FileSystemKind, std::uint64_t>, std::optional<FreshSpace>> known_;
+};
+
+void check_alone(const UntouchedVolume& one, Trials& trials) {
   const std::uint64_t bytes = one.volume->capacity();
   const bool has_quota = one.volume->host().has_quota;
+  // A volume with the size of an image for these jobs has space, whatever the file system keeps.
+  const MeasureFresh measure = [&](FileSystemKind kind) { return trials.of(kind, bytes); };
+  const bool ample = bytes >= one.needs->image(one.role);
   for (const SideNeeds::OfJob& job : one.needs->jobs) {
     const VolumeNeeds& needs = needs_of(job, one.role);
     if (one.kind == TargetKind::directory) {
       check_capacity(needs, job.trees, bytes, one.volume->free_entries(), one.name,
                      with_quota_advice(has_quota, job.advice));
     } else {
-      check_formatted_capacity(needs, bytes, one.name, job.advice);
+      check_formatted_capacity(needs, bytes, one.name, job.advice,
+                               ample ? MeasureFresh() : measure);
     }
   }
 }
@@ -86,10 +131,11 @@ std::uint64_t SideNeeds::image(Role role) const {
   return size;
 }
 
-void check_space(std::span<const UntouchedVolume> volumes) {
+void check_space(std::span<const UntouchedVolume> volumes, MountCapability power) {
+  Trials trials(power);
   std::map<dev_t, SharedHost> hosts;
   for (const UntouchedVolume& one : volumes) {
-    check_alone(one);
+    check_alone(one, trials);
     const HostSpace host = one.volume->host();
     if (host.file_system != 0) hosts[host.file_system].add(one, host);
   }

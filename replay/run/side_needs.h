@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "replay/run/job.h"
+#include "replay/volumes/mount.h"
 #include "replay/volumes/target.h"
 #include "replay/volumes/volume.h"
 
@@ -35,7 +36,8 @@ struct UntouchedVolume {
 };
 
 // Throws Error(failed) if a volume cannot hold what a job needs there, or if volumes share a file
-// system that cannot hold the needs of all.
-void check_space(std::span<const UntouchedVolume> volumes);
+// system that cannot hold the needs of all. For a volume that may be too small, a sparse file
+// of its size in the state directory is formatted first, to see the space on it.
+void check_space(std::span<const UntouchedVolume> volumes, MountCapability power);
 
 }  // namespace filereel

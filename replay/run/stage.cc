@@ -192,7 +192,7 @@ std::size_t count_volumes(const RunRequest& request) {
   return named;
 }
 
-// Opens volumes, and takes them only when all of them can be used.
+// Opens volumes and checks their space.
 class VolumeOpener {
  public:
   VolumeOpener(const RunRequest& request, Stage& stage) : request_(request), stage_(stage) {}
@@ -215,16 +215,8 @@ class VolumeOpener {
     return all;
   }
 
-  // Call when all are open. What exists is taken first: if an image cannot be created after all,
-  // directories are empty again, and nothing was formatted.
-  void take() {
-    check_space(opened_);
-    for (const bool images : {false, true}) {
-      for (std::size_t i = 0; i < opened_.size(); ++i) {
-        if ((opened_[i].kind == TargetKind::image) == images) stage_.volumes[i]->take();
-      }
-    }
-  }
+  // Call when all are open.
+  void check() const { check_space(opened_, request_.power); }
 
  private:
   Volume* open(const Target& target, Role role, const std::string& part, const SideNeeds& needs) {
@@ -270,7 +262,7 @@ void open_sides(const RunRequest& request, const ChosenTargets& targets,
     stage.sides.push_back(
         {opener.open(targets.against[i], far, needs[i + 1]), results[i + 1], named.text()});
   }
-  opener.take();
+  opener.check();
   if (targets.against.empty()) return;
   stage.sides.front().name = request.targets.near->text();
   for (const VolumeUnderTest& side : stage.sides) {
@@ -281,6 +273,14 @@ void open_sides(const RunRequest& request, const ChosenTargets& targets,
 }
 
 }  // namespace
+
+void Stage::take() const {
+  for (const bool images : {false, true}) {
+    for (const std::unique_ptr<Volume>& volume : volumes) {
+      if ((volume->host().taken > 0) == images) volume->take();
+    }
+  }
+}
 
 Stage open_stage(const RunRequest& request, RunObserver& observer,
                  std::span<Result* const> results) {

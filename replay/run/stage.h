@@ -31,13 +31,17 @@ struct Stage {
   std::vector<std::unique_ptr<Volume>> volumes;
   std::vector<VolumeUnderTest> sides;
   std::vector<StagedJob> parts;  // file system by file system
+
+  // Begins the use of all volumes. What exists comes first: if an image cannot be created after
+  // all, nothing was formatted. Throws Error.
+  void take() const;
 };
 
 // Chooses volumes and file systems, and opens the volumes. Refuses all faults of any volume, and
 // everything that no job can do there, before any volume is touched: targets are compared with each
-// other, jobs check the limits of the file systems, volumes are opened (which changes nothing),
-// their space is checked, and only then they are taken. `results`: by side. What is skipped is a
-// warning in them. Throws Error.
+// other, jobs check the limits of the file systems, volumes are opened (which changes nothing), and
+// their space is checked. Stage::take then begins their use. `results`: by side. What is skipped is
+// a warning in them. Throws Error.
 Stage open_stage(const RunRequest& request, RunObserver& observer,
                  std::span<Result* const> results);
 

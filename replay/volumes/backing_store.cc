@@ -11,7 +11,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -70,6 +69,7 @@ LeaseRecord note_of_image(int file, const std::string& path) {
 
 BackingStore::BackingStore(const Target& target, const VolumeOptions& options) : target_(target) {
   is_device() ? open_block_device(options) : check_image(!target_.temporary || options.keep);
+  if (!is_device() && !options.sparse) check_host();
 }
 
 void BackingStore::take(const VolumeOptions& options) {
@@ -102,22 +102,19 @@ void BackingStore::check_image(bool stays) {
     prove_own_image(*there, leases);
     replaced_ = there->allocated;
   }
-  check_host();
 }
 
 // Whether the file system below can hold the image, at its full size.
 void BackingStore::check_host() const {
   const auto mounted = mounted_at(fs::path(image_path_).parent_path().string());
   const std::uint64_t largest = mounted ? limits_of_mounted(mounted->type).largest_file : size_;
-  rlimit limit{};
-  const bool limited = getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < size_;
-  if (size_ > largest || limited) {
-    throw_failed(
-        fmt::format("{} needs {}, more than the largest file of {}; use --scale, --set or "
-                    "size=, or {}",
-                    printable(target_.path), format_size(size_),
-                    format_size(limited ? limit.rlim_cur : largest),
-                    limited ? "raise the limit (ulimit -f)" : "put it elsewhere"));
+  const std::uint64_t allowed = largest_file_of_process();
+  if (size_ > std::min(largest, allowed)) {
+    throw_failed(fmt::format(
+        "{} needs {}, more than the largest file of {}; use --scale, --set or "
+        "size=, or {}",
+        printable(target_.path), format_size(size_), format_size(std::min(largest, allowed)),
+        allowed < size_ ? "raise the limit (ulimit -f)" : "put it elsewhere"));
   }
   const HostSpace space = host();
   if (!space.free) {
@@ -148,7 +145,7 @@ void BackingStore::make_image(const VolumeOptions& options) {
     reserve_name(!target_.temporary || options.keep);
     image_ =
         std::make_unique<NewFile>(fs::path(image_path_).parent_path().string(), target_.path, 0600);
-    allocate_image();
+    allocate_image(options.sparse);
     if (options.power == MountCapability::full) {
       loop_ = std::make_unique<LoopDevice>(image_->descriptor(), target_.path);
     }
@@ -220,11 +217,11 @@ FileIdentity BackingStore::prove_own_image(const FileState& there,
   return *now.made;
 }
 
-// Fully allocated, so that the host disk cannot fill up during the run.
-void BackingStore::allocate_image() {
+// Fully allocated unless `sparse`, so that the host disk cannot fill up during the run.
+void BackingStore::allocate_image(bool sparse) {
   const auto size = static_cast<off_t>(size_);
-  if (fallocate(file(), 0, 0, size) == 0) return;
-  const bool unsupported = errno == EOPNOTSUPP || errno == EPERM || errno == ENOSYS;
+  if (!sparse && fallocate(file(), 0, 0, size) == 0) return;
+  const bool unsupported = sparse || errno == EOPNOTSUPP || errno == EPERM || errno == ENOSYS;
   if (!unsupported || ftruncate(file(), size) != 0) {
     throw_failed(fmt::format("cannot extend {} to {}: {}", printable(target_.path),
                              format_size(size_), error_text(errno)));

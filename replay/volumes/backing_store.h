@@ -76,7 +76,7 @@ class BackingStore {
   FileIdentity prove_own_image(const FileState& there, std::span<const FoundLease> leases) const;
   void open_block_device(const VolumeOptions& options);
   void open_part(int node, HeldDevices& held);
-  void allocate_image();
+  void allocate_image(bool sparse);
   void discard();
   // The lowest layer.
   int file() const {

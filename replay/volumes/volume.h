@@ -137,6 +137,7 @@ struct VolumeOptions {
   MountCapability power = MountCapability::none;
   std::vector<Target> destroy = {};        // block devices and parts that may be formatted
   bool keep = false;                       // also if the run fails or is interrupted
+  bool sparse = false;                     // an image takes no space before it is used
   std::string part = {};                   // see VolumeDescription
   HeldDevices* held = nullptr;             // of the run, while volumes are opened; null: none yet
   std::optional<ClientPlace> client = {};  // directories only

@@ -3,9 +3,9 @@ images and directories of earlier runs as they were, and nothing new."""
 
 import contextlib
 import hashlib
-import json
 import os
 import pathlib
+import subprocess
 import unittest
 
 from support import FILEREEL, IntegrationTest, call, have, main, needs, tree_digests, wait_until, why_not
@@ -138,6 +138,18 @@ class Space(RefusalTest):
                                          words=["too small for " + kind], devices=[device])
 
     @needs("ext4")
+    def test_what_a_file_system_keeps_for_itself_is_measured_before(self):
+        tight = self.write_set("name: tight\ngroups: [{count: 9, size: 60 MiB}]\n", "tight.yaml")
+        kinds = [kind for kind in ("xfs", "btrfs") if not why_not(kind)]
+        if not kinds:
+            self.skipTest("needs xfs or btrfs")
+        with self.device(megabytes=600) as device:
+            for kind in kinds:
+                with self.subTest(kind=kind):
+                    self.refused("run", tight, "--near", device, "--fs", kind, "--operations", "create",
+                                 words=["not enough space", device], devices=[device])
+
+    @needs("ext4")
     def test_a_volume_beside_near_is_too_small(self):
         kept, image = self.kept_directory(), self.kept_image(size="400M")
         with self.device() as device, self.device("small", 40) as small:
@@ -227,10 +239,13 @@ class Limits(RefusalTest):
                              devices=[device])
 
     @needs("ext4")
-    def test_images_that_a_limit_of_files_does_not_allow(self):
+    def test_images_and_files_that_a_limit_of_sizes_does_not_allow(self):
         limited = ["sh", "-c", 'ulimit -f 20480; exec "$@"', "-"]  # of 512 or 1024 bytes
         self.refused("run", self.small, "--near", "image:new.img,size=64M", "--fs", "ext4", wrap=limited,
                      words=["largest file", "ulimit -f"])
+        kept = self.kept_directory()
+        for job in (self.medium, self.workload("files: {size: 64 MiB}\naccess: {size: 4 KiB}\n")):
+            self.refused("run", job, "--near", kept, wrap=limited, words=["limit on file sizes", "ulimit -f"])
 
     @needs("ext4")
     def test_open_files_that_the_limit_does_not_allow(self):
@@ -338,21 +353,41 @@ class Targets(RefusalTest):
 @unittest.skipUnless(have("mpirun"), "needs mpirun")
 class Clients(RefusalTest):
 
+    def mpirun(self, *command):
+        as_root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        return subprocess.run(["mpirun", "--oversubscribe", "-np", "2", *map(str, command)], cwd=self.scratch,
+                              env=self.environment(**as_root), stdin=subprocess.DEVNULL, timeout=100, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
     def test_clients_that_do_not_fit_together(self):
         """Each does alone."""
         near = self.memory_folder(128)
         if not os.path.ismount(near):
             self.skipTest("needs a file system of its own")
-        as_root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-        run = ["mpirun", "--oversubscribe", "-np", "2", str(pathlib.Path(FILEREEL).resolve()), "run", self.medium,
-               "--operations", "create", "--near", near, "--clients", "mpi", "--runs", "1", "--json", "r.json"]
-        output = call(*run, status=1, cwd=self.scratch, env=self.environment(**as_root))
-        self.assertIn("not enough space", output)
+        run = [pathlib.Path(FILEREEL).resolve(), "run", self.medium, "--operations", "create", "--near", near,
+               "--clients", "mpi", "--runs", "1", "--json", "r.json"]
+        done = self.mpirun(*run)
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertIn("not enough space", done.stdout)
         self.assertEqual(tree_digests(near), {})
         self.assertFalse((self.scratch / "r.json").exists())
-        call(*run, "--share", cwd=self.scratch, env=self.environment(**as_root))
-        with open(self.scratch / "r.json") as file:
-            self.assertTrue(json.load(file)["complete"])
+        done = self.mpirun(*run, "--share")
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertTrue(self.result()["complete"])
+
+    def test_a_client_that_cannot_run_keeps_the_others_from_touching_anything(self):
+        kept, narrow = self.kept_directory(), self.memory_folder(1)
+        if not os.path.ismount(narrow):
+            self.skipTest("needs a file system of its own")
+        script = self.scratch / "by-rank"
+        script.write_text(f'#!/bin/sh\ncase $OMPI_COMM_WORLD_RANK in 0) near={kept} ;; *) near={narrow} ;; esac\n'
+                          f'exec {pathlib.Path(FILEREEL).resolve()} "$@" --near $near --clients mpi\n')
+        script.chmod(0o755)
+        before = tree_digests(kept)
+        done = self.mpirun(script, "run", self.medium, "--operations", "create", "--runs", "1")
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertIn("not enough space", done.stdout)
+        self.assertEqual(tree_digests(kept), before)
 
 
 if __name__ == "__main__":
