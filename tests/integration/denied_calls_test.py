@@ -47,7 +47,8 @@ class DeniedCalls(IntegrationTest):
         named = {
             "doctor": ["doctor"],
             "run": ["run", "--near", "n", "--far", "f", *SMALL, "--json", "r.json"],
-            "workload": ["run", "random-read", "--near", "w", "--runs", "1", "--time", "50ms"],
+            "workload": ["run", "random-read", "--near", "w", "--runs", "1", "--time", "50ms",
+                         "--scale", "0.001"],
             "replay": ["replay", self.reel, "v"],
             "populate": ["populate", "mp3", "p", "--scale", "0.001"],
             "capture": ["capture", self.scratch / "tree", "-o", "c.fileset"],
