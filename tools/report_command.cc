@@ -1,4 +1,7 @@
 // filereel report: writes results as an HTML page, tables or data for other programs.
+#include <algorithm>
+#include <functional>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <utility>
@@ -23,9 +26,27 @@ struct ReportArguments {
   std::string reference, html, csv, markdown, google_benchmark;
 };
 
-void check_outputs(const ReportArguments& arguments) {
-  if (arguments.html.empty() && arguments.csv.empty() && arguments.markdown.empty() &&
-      arguments.google_benchmark.empty()) {
+struct ReportOutput {
+  const std::string* file;
+  std::function<std::string(std::vector<ReportedResult>&)> make;
+};
+
+// The page is the last one: it takes the results.
+std::vector<ReportOutput> outputs_of(const ReportArguments& arguments) {
+  const std::vector<ReportOutput> all = {
+      {&arguments.csv, samples_csv},
+      {&arguments.markdown, markdown_report},
+      {&arguments.google_benchmark,
+       [](std::vector<ReportedResult>& results) {
+         return google_benchmark_json(results.front().result);
+       }},
+      {&arguments.html,
+       [](std::vector<ReportedResult>& results) { return html_report(std::move(results)); }},
+  };
+  std::vector<ReportOutput> wanted;
+  std::ranges::copy_if(all, std::back_inserter(wanted),
+                       [](const ReportOutput& one) { return !one.file->empty(); });
+  if (wanted.empty()) {
     throw Error(ErrorKind::usage, "no output: add -o report.html");
   }
   check_output_files({{"--output", arguments.html},
@@ -36,6 +57,7 @@ void check_outputs(const ReportArguments& arguments) {
     throw Error(ErrorKind::usage,
                 "--google-benchmark writes one result: name only one; compare.py reads two files");
   }
+  return wanted;
 }
 
 // Marks the result that indices are relative to, found by its label or file.
@@ -53,7 +75,7 @@ void mark_reference(const std::string& name, std::vector<ReportedResult>& result
 }
 
 void report(const ReportArguments& arguments, const Session& session) {
-  check_outputs(arguments);
+  const std::vector<ReportOutput> outputs = outputs_of(arguments);
   // Only the page shows the rest.
   const ResultDetail detail = arguments.html.empty() ? ResultDetail::figures : ResultDetail::all;
   std::vector<ReportedResult> results;
@@ -70,13 +92,7 @@ void report(const ReportArguments& arguments, const Session& session) {
                 "report needs a result: filereel report RESULT.json -o FILE.html");
   }
   mark_reference(arguments.reference, results);
-  if (!arguments.csv.empty()) session.print_to(arguments.csv, samples_csv(results));
-  if (!arguments.google_benchmark.empty()) {
-    session.print_to(arguments.google_benchmark, google_benchmark_json(results.front().result));
-  }
-  ReportColumns columns(std::move(results));
-  if (!arguments.markdown.empty()) session.print_to(arguments.markdown, markdown_report(columns));
-  if (!arguments.html.empty()) session.print_to(arguments.html, html_report(std::move(columns)));
+  for (const ReportOutput& output : outputs) session.print_to(*output.file, output.make(results));
 }
 
 }  // namespace

@@ -284,6 +284,9 @@ void StoredSamples::finish() {
 Sample sample_from_json(std::string_view text) {
   constexpr std::string_view kName = "a sample of a result";
   try {
+    if (std::string excess = exceeded_json_limit(text); !excess.empty()) {
+      throw SchemaError{std::move(excess)};
+    }
     StoredSample stored;
     const auto mismatch =
         read_stored(text, stored, "sample", kName, "use the same version of filereel everywhere");

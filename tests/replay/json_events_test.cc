@@ -42,8 +42,8 @@ TEST_CASE("text that is not JSON is refused with the byte of the error") {
     Json tree;
     CHECK_THROWS_AS(read_json(text, place_of(tree, "")), Json::exception);
   }
-  Json tree;
-  CHECK_THROWS_AS(read_json(std::string_view("1\0", 2), place_of(tree, "")), Json::exception);
+  Json tree;  // nlohmann's parser takes a zero byte for the end
+  CHECK_THROWS_AS(read_json(std::string_view("1\0", 2), place_of(tree, "")), SchemaError);
 }
 
 TEST_CASE("plain data is filled, unknown members are skipped, the last of two members counts") {
