@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "filesets/ownership/attributes.h"
+#include "filesets/system/directory_path.h"
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/write_to.h"
@@ -64,15 +65,15 @@ Descriptor collecting_file() {
 
 std::optional<int> own_descriptor(const std::string& path) {
   if (path == "-") return STDOUT_FILENO;
-  boost::system::error_code error;
-  const std::string own = fs::canonical("/proc/self", error).string() + "/";
-  if (error) return std::nullopt;
+  const std::string process = canonical_path("/proc/self");
+  if (process.empty()) return std::nullopt;
   constexpr int kMostLinks = 40;  // as in the kernel
-  fs::path at = fs::absolute(path, error);
+  boost::system::error_code error;
+  fs::path at = absolute_path(path);
   for (int links = 0; !error && links < kMostLinks; ++links) {
-    const fs::path folder = fs::canonical(at.parent_path(), error);
-    if (error) return std::nullopt;
-    if (folder.string().starts_with(own) && folder.filename() == "fd") {
+    const fs::path folder = canonical_path(at.parent_path().string());
+    if (folder.empty()) return std::nullopt;
+    if (folder.string().starts_with(process + "/") && folder.filename() == "fd") {
       return number_of(at.filename().string());
     }
     const fs::path target = fs::read_symlink(folder / at.filename(), error);

@@ -70,7 +70,7 @@ std::string mount_option(const std::string& options, const std::string& name) {
 std::string existing_path(const std::string& path) {
   namespace fs = boost::filesystem;
   boost::system::error_code error;
-  fs::path there = fs::weakly_canonical(fs::absolute(path, error), error);
+  fs::path there = full_path(path);
   while (there.has_relative_path() && !fs::exists(there, error)) there = there.parent_path();
   return there.string();
 }

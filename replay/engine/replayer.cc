@@ -155,9 +155,9 @@ struct MemoryGrowth {
     const std::uint64_t needed = ((now - std::min(now, resident)) / made + kOfThread) * count;
     if (needed <= limit.left) return;
     throw Error(ErrorKind::failed,
-                fmt::format("{} threads need about {} of memory and {} are left: {}, or use fewer "
-                            "threads",
-                            count, format_size(needed), format_size(limit.left), limit.text()));
+                fmt::format("{} about {} of memory and {} is left: {}, or use fewer threads",
+                            counted(count, "thread needs", "threads need"), format_size(needed),
+                            format_size(limit.left), limit.text()));
   }
 };
 

@@ -362,8 +362,8 @@ void slow_lookups(CheckedResult& checked) {
       {"lookups-slow",
        fmt::format(
            "filereel's own lookups of directories took {} of the time of operations (median "
-           "of {} of {} samples)",
-           percent(median(slow)), slow.size(), looks),
+           "of {})",
+           percent(median(slow)), counted_of(slow.size(), looks, "sample")),
        "judge the latencies, which do not contain them; elapsed times do"});
 }
 

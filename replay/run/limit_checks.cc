@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/limits.h"
 #include "filesets/system/printable.h"
@@ -21,9 +22,10 @@ namespace {
     throw Error(ErrorKind::failed, fmt::format("{} has {}, and {}", printable(path),
                                                format_size(size), file_size_limit_text()));
   }
-  throw Error(ErrorKind::failed,
-              fmt::format("{} has {}, more than the file system's limit of {} ({} bytes): {}",
-                          printable(path), format_size(size), format_size(most), most, advice));
+  throw Error(
+      ErrorKind::failed,
+      fmt::format("{} has {}, more than the file system's limit of {} ({}): {}", printable(path),
+                  format_size(size), format_size(most), counted(most, "byte"), advice));
 }
 
 void check_link_text(std::string_view path, std::string_view text, const FileSystemLimits& limits,
@@ -31,9 +33,9 @@ void check_link_text(std::string_view path, std::string_view text, const FileSys
   if (text.size() <= limits.link_text) return;
   throw Error(
       ErrorKind::failed,
-      fmt::format("the text of the symbolic link {} has {} bytes, more than the file system's "
-                  "limit of {}: {}",
-                  printable(path), text.size(), limits.link_text, advice));
+      fmt::format("the text of the symbolic link {} has {}, more than the file system's limit "
+                  "of {}: {}",
+                  printable(path), counted(text.size(), "byte"), limits.link_text, advice));
 }
 
 void check_names_of_files(const EntryList& entries, const FileSystemLimits& limits,
@@ -220,8 +222,8 @@ void warn_of_demands(const TraceDemands& demands, const FileSystemLimits& limits
                      file_system));
   }
   if (demands.largest_xattr > limits.xattr_value) {
-    warn(fmt::format("{} does not support extended attributes of {} bytes: the trace sets such",
-                     file_system, demands.largest_xattr));
+    warn(fmt::format("{} does not support extended attributes of {}: the trace sets such",
+                     file_system, counted(demands.largest_xattr, "byte")));
   }
 }
 

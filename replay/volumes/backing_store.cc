@@ -93,6 +93,7 @@ void BackingStore::check_image(bool stays) {
   name_ = path.filename().string();
   image_path_ = directory + "/" + name_;
   directory_.reset(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (directory_) require_changeable(directory_.get(), directory);
   if (!directory_ || faccessat(directory_.get(), ".", W_OK | X_OK, AT_EACCESS) != 0) {
     throw_failed(
         fmt::format("cannot create the image {}: {}", printable(target_.path), strerror(errno)));

@@ -44,10 +44,10 @@ TEST_CASE("failures of Boost name the path and the reason, not the function") {
 }
 
 TEST_CASE("failures of the system and of memory say which limit to raise") {
-  CHECK(text_of_failure([] { throw std::bad_alloc(); }).starts_with("out of memory; raise "));
+  CHECK(text_of_failure([] { throw std::bad_alloc(); }).starts_with("out of memory; the "));
   CHECK(text_of_failure([] {
           throw std::system_error(EAGAIN, std::generic_category(), "std::thread");
-        }).starts_with("the system refused: Resource temporarily unavailable; raise "));
+        }).starts_with("the system refused: Resource temporarily unavailable; the number of "));
 }
 
 TEST_CASE("no other exception shows its text") {

@@ -34,7 +34,8 @@ TEST_CASE("what became of a directory during its use is named") {
   const StateDir state;
   const TempDir temp;
   const auto fate = [&](const auto& change) {
-    const WorkDirectory directory(temp / "v", WorkDirectory::Use::volume);
+    WorkDirectory directory(temp / "v", WorkDirectory::Use::volume);
+    directory.take();
     change(directory);
     std::string text;
     try {

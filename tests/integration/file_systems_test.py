@@ -368,7 +368,7 @@ class Jobs(IntegrationTest):
             self.assertEqual(os.listdir(root), [])
             self.filereel("run", *files, "--near", root, "--runs", "1", "--json", "r.json",
                           "--operations", "create")
-        self.assertIn("symbolic links: 1 left out", self.warnings("downgraded")[0])
+        self.assertIn("symbolic links: 1 link left out", self.warnings("downgraded")[0])
 
     @needs("ext4")
     def test_populate_counts_times_that_ext4_changes(self):

@@ -217,7 +217,7 @@ class Signals(Output):
                 done = self.shell('ulimit -f 0; "$0" "$@"', "-q", *command, status=1)
                 lines = done.stderr.splitlines()
                 self.assertEqual(len(lines), 1, done)
-                self.assertIn("File too large", lines[0])
+                self.assertRegex(lines[0], "File too large|the limit on file sizes")
                 self.assertFalse([name for name in self.names() if name.endswith(".part")])
                 self.assertEqual([name for name in self.names() if name != "kept"], before)
         for command in (["list"], ["show", "old.json"]):

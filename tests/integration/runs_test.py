@@ -121,10 +121,10 @@ class InTurn(Runs):
     @unittest.skipUnless(have("strace"), "needs strace")
     def test_images_of_two_sides_change_places_between_repetitions(self):
         self.folder("elsewhere")
-        near, against, far = (["--" + role, f"image:{role}.img,size=64M"]
+        near, against, far = (["--" + role, f"image:{role}.img,size=160M"]
                               for role in ("near", "against", "far"))
-        other_size = ["--against", "image:against.img,size=80M"]
-        elsewhere = ["--against", "image:elsewhere/against.img,size=64M"]
+        other_size = ["--against", "image:against.img,size=200M"]
+        elsewhere = ["--against", "image:elsewhere/against.img,size=160M"]
         each = ["--operations", STEPS, "--runs", "3"]
         # The second side is measured first in the second repetition.
         self.assertEqual(self.formatted(*each, *near, *against), [1, 2, 1, 2, 1, 2])

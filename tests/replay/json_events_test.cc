@@ -66,7 +66,7 @@ TEST_CASE("values of another type are named, and what follows is filled") {
         "'path' has the wrong type: number");
   CHECK(record.thread == 2);
   CHECK(mismatch(R"({"thread": 4294967296})", place_of(record, "")) ==
-        "'thread' must be an integer from 0 to 4294967295");
+        "'thread' must be an integer from 0 to 4294967295, not 4294967296");
   CHECK(mismatch(R"({"thread": 1.0})", place_of(record, "")).starts_with("'thread' must be"));
   CHECK(mismatch(R"({"at_s": -1})", place_of(record, "")).starts_with("'at_s' is out of range"));
   CHECK(mismatch(R"({"at_s": []})", place_of(record, "")) == "'at_s' has the wrong type: array");
