@@ -14,7 +14,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
@@ -56,9 +55,8 @@ struct NeededCall {
   Denial denial = Denial::unusual;
 };
 
-const char* name_at(void* nowhere) {
-  return static_cast<const char*>(nowhere);
-}
+// No file has it. Sanitizers read the names that they pass on, so it must be readable.
+constexpr const char* kNoName = "";
 
 constexpr unsigned bit(CallUse use) {
   return static_cast<unsigned>(use);
@@ -74,7 +72,7 @@ constexpr std::array kCalls = {
                [](void* at) { return syscall(SYS_openat2, -1, at, at, 0UL); },
                {5, 6}},
     NeededCall{"access", kForVolumes | kForTracing,
-               [](void* at) -> long { return access(name_at(at), F_OK); }},
+               [](void*) -> long { return access(kNoName, F_OK); }},
     NeededCall{"fcntl", kForVolumes | kForTrees | kForTracing,
                [](void*) -> long { return fcntl(-1, F_GETFD); }},
     NeededCall{"fstatfs", kForVolumes | kForTrees,
@@ -86,22 +84,20 @@ constexpr std::array kCalls = {
                [](void* at) { return syscall(SYS_getdents64, -1, at, 0U); }},
     NeededCall{"lseek", kForTrees | kForOthers,
                [](void*) -> long { return lseek(-1, 0, SEEK_SET); }},
-    NeededCall{"mkdir", kForVolumes, [](void* at) -> long { return mkdir(name_at(at), 0); }},
-    NeededCall{"mkdirat", kForVolumes,
-               [](void* at) -> long { return mkdirat(AT_FDCWD, name_at(at), 0); }},
+    NeededCall{"mkdir", kForVolumes, [](void*) -> long { return mkdir(kNoName, 0); }},
+    NeededCall{"mkdirat", kForVolumes, [](void*) -> long { return mkdirat(AT_FDCWD, kNoName, 0); }},
     NeededCall{"prlimit64", kForVolumes,
                [](void*) { return syscall(SYS_prlimit64, 0, -1, nullptr, nullptr); }},
     NeededCall{"pwrite64", kForVolumes, [](void* at) -> long { return pwrite(-1, at, 0, 0); }},
     NeededCall{"readlink", kForVolumes | kForTrees,
-               [](void* at) -> long { return readlink(name_at(at), static_cast<char*>(at), 1); }},
-    NeededCall{
-        "renameat", kForVolumes,
-        [](void* at) -> long { return renameat(AT_FDCWD, name_at(at), AT_FDCWD, name_at(at)); }},
+               [](void* at) -> long { return readlink(kNoName, static_cast<char*>(at), 1); }},
+    NeededCall{"renameat", kForVolumes,
+               [](void*) -> long { return renameat(AT_FDCWD, kNoName, AT_FDCWD, kNoName); }},
     NeededCall{"syncfs", kForVolumes, [](void*) -> long { return syncfs(-1); }},
     NeededCall{"sysinfo", kForVolumes,
                [](void* at) -> long { return sysinfo(static_cast<struct sysinfo*>(at)); }},
     NeededCall{"unlinkat", kForVolumes,
-               [](void* at) -> long { return unlinkat(AT_FDCWD, name_at(at), 0); }},
+               [](void*) -> long { return unlinkat(AT_FDCWD, kNoName, 0); }},
     NeededCall{"utimensat", kForVolumes,
                [](void* at) { return syscall(SYS_utimensat, -1, at, nullptr, 0); }},
     NeededCall{"clone3",
@@ -114,7 +110,7 @@ constexpr std::array kCalls = {
     NeededCall{"pipe2", kForTracing,
                [](void* at) -> long { return pipe2(static_cast<int*>(at), 0); }},
     NeededCall{"memfd_create", kForOthers,
-               [](void* at) -> long { return memfd_create(name_at(at), 0); }},
+               [](void* at) { return syscall(SYS_memfd_create, at, 0U); }},
     NeededCall{"uname", kForTracing,
                [](void* at) -> long { return uname(static_cast<struct utsname*>(at)); }},
     NeededCall{"kill", kForTracing, [](void*) -> long { return kill(INT_MAX, 0); }},
@@ -125,12 +121,12 @@ constexpr std::array kCalls = {
                Denial::usual},
     NeededCall{"mount",
                kForMounts,
-               [](void* at) -> long { return mount(nullptr, name_at(at), nullptr, 0, nullptr); },
+               [](void*) -> long { return mount(nullptr, kNoName, nullptr, 0, nullptr); },
                {},
                Denial::privileged},
     NeededCall{"umount2",
                kForMounts,
-               [](void* at) -> long { return umount2(name_at(at), 0); },
+               [](void*) -> long { return umount2(kNoName, 0); },
                {},
                Denial::privileged},
     NeededCall{
@@ -168,19 +164,17 @@ constexpr std::array kCalls = {
     NeededCall{"fstat", kForOthers, [](void* at) { return syscall(SYS_fstat, -1, at); }},
     NeededCall{"fsync", kForOthers, [](void*) -> long { return fsync(-1); }},
     NeededCall{"ftruncate", kForOthers, [](void*) -> long { return ftruncate(-1, 0); }},
-    NeededCall{
-        "linkat", kForOthers,
-        [](void* at) -> long { return linkat(AT_FDCWD, name_at(at), AT_FDCWD, name_at(at), 0); }},
+    NeededCall{"linkat", kForOthers,
+               [](void*) -> long { return linkat(AT_FDCWD, kNoName, AT_FDCWD, kNoName, 0); }},
     NeededCall{"madvise", kForOthers, [](void* at) { return syscall(SYS_madvise, at, 1UL, 0); }},
-    NeededCall{"readlinkat", kForOthers,
-               [](void* at) -> long {
-                 return readlinkat(AT_FDCWD, name_at(at), static_cast<char*>(at), 1);
-               }},
+    NeededCall{
+        "readlinkat", kForOthers,
+        [](void* at) -> long { return readlinkat(AT_FDCWD, kNoName, static_cast<char*>(at), 1); }},
     NeededCall{"renameat2", kForOthers,
                [](void* at) { return syscall(SYS_renameat2, AT_FDCWD, at, AT_FDCWD, at, 0); }},
     NeededCall{"sendfile", kForOthers, [](void*) -> long { return sendfile(-1, -1, nullptr, 0); }},
     NeededCall{"symlinkat", kForOthers,
-               [](void* at) -> long { return symlinkat(name_at(at), AT_FDCWD, name_at(at)); }},
+               [](void*) -> long { return symlinkat(kNoName, AT_FDCWD, kNoName); }},
 };
 
 // The error of a call that is denied or missing; 0 if the kernel has looked at the arguments.
