@@ -6,6 +6,7 @@
 #include <sstream>
 #include <utility>
 
+#include <boost/filesystem.hpp>
 #include <sys/sysmacros.h>
 
 #include "filesets/system/directory_path.h"

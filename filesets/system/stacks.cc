@@ -28,7 +28,7 @@ struct Run {
 // makecontext passes integers only.
 void run(unsigned high, unsigned low) {
   const auto address = static_cast<std::uintptr_t>(high) << 32 | low;
-  Run& run = *reinterpret_cast<Run*>(address);
+  Run& run = *reinterpret_cast<Run*>(address);  // NOLINT(performance-no-int-to-ptr)
   run.result = run.work();
 }
 

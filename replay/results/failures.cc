@@ -63,7 +63,7 @@ class Failures {
 // The operations are possible, so that their errors have a cause outside of filereel.
 std::string advice_on(const DivergenceExample& what, std::string_view room) {
   const bool cut_off = what.result >= 0 && what.operation == "write";
-  const std::string limit = cut_off || what.result == -EFBIG ? file_size_limit_text() : "";
+  std::string limit = cut_off || what.result == -EFBIG ? file_size_limit_text() : "";
   if (!limit.empty()) return limit;
   if (cut_off) return fmt::format("the volume is full: {}", room);
   switch (-what.result) {

@@ -261,15 +261,17 @@ std::optional<SchemaError> read_stored(std::string_view text, Stored& stored, co
 }  // namespace
 
 Sample finished(StoredSample&& stored) {
+  std::optional<StoredReel> reel = std::move(stored.stored_reel);
+  std::optional<StoredDivergences> divergences = std::move(stored.stored_divergences);
   Sample sample = std::move(stored);
-  if (stored.stored_reel) {
-    if (stored.stored_reel->tree) sample.tree = std::move(stored.stored_reel->tree);
-    sample.reel = *std::move(stored.stored_reel);
+  if (reel) {
+    if (reel->tree) sample.tree = std::move(reel->tree);
+    sample.reel = *std::move(reel);
   }
-  if (stored.stored_divergences) {
-    sample.divergences = stored.stored_divergences->count;
-    sample.examples = std::move(stored.stored_divergences->examples);
-    if (sample.reel) sample.reel->divergences = std::move(stored.stored_divergences->by_class);
+  if (divergences) {
+    sample.divergences = divergences->count;
+    sample.examples = std::move(divergences->examples);
+    if (sample.reel) sample.reel->divergences = std::move(divergences->by_class);
   }
   return sample;
 }
