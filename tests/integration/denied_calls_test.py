@@ -5,6 +5,7 @@ import concurrent.futures
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import unittest
 
@@ -67,9 +68,11 @@ class DeniedCalls(IntegrationTest):
     def run_denied(self, call, error, command, folder):
         folder.mkdir(parents=True)
         environment = {**os.environ, "FILEREEL_STATE_DIR": str(folder / "state")}
-        return subprocess.run([FILEREEL, *map(str, command)], cwd=folder, env=environment, text=True,
+        done = subprocess.run([FILEREEL, *map(str, command)], cwd=folder, env=environment, text=True,
                               errors="replace", capture_output=True, timeout=120,
                               stdin=subprocess.DEVNULL, preexec_fn=denied_calls.denier(call, error))
+        shutil.rmtree(folder, ignore_errors=True)  # all cases together would fill the volume
+        return done
 
     def check(self, calls, names=None):
         (self.scratch / "tree").mkdir()
