@@ -371,6 +371,21 @@ TEST_CASE("a source that goes on for ever ends when it is wound up") {
   CHECK(names(drain(*trace.threads[0])) == "fsync close");
 }
 
+TEST_CASE("an access that is not due when time is up does not take place") {
+  for (const std::string pause : {"rate: 1/s", "think: 1 s"}) {
+    CAPTURE(pause);
+    const Made made("files: {size: 1 MiB}\naccess: {size: 4 KiB}\nstop: {time: 1 h}\n" + pause +
+                    "\n");
+    const Trace trace = made.synthesis.trace(0);
+    // The batch ends with the pause before the third access.
+    std::vector<Operation> some(6);
+    CHECK(trace.threads[0]->next(some) == 6);
+    CHECK(names(some) == "open pace read pace read pace");
+    trace.threads[0]->wind_up();
+    CHECK(names(drain(*trace.threads[0])) == "close");
+  }
+}
+
 TEST_CASE("what was there before, and what can be there at most") {
   const Made made(
       "files: [{name: old, count: 2, size: 4 KiB}, {name: new, count: 3, size: 4 KiB, "

@@ -76,7 +76,10 @@ OperationStream accesses(AccessState& state) {
     ++state.accesses;
     state.bytes += next.length;
     if (mine) {
-      if (state.pacer.paces()) co_yield state.pacer.next(state.accesses - 1);
+      if (state.pacer.paces()) {
+        co_yield state.pacer.next(state.accesses - 1);
+        if (state.over) break;  // during the pause: the access is not due any more
+      }
       access.kind = next.is_write ? OperationKind::write : OperationKind::read;
       access.file = next.file;
       access.entry = job.files[next.file].entry;
