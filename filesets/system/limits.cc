@@ -188,6 +188,10 @@ std::uint64_t descriptor_limit() {
   return current_limit(RLIMIT_NOFILE);
 }
 
+std::uint64_t largest_file_of_process() {
+  return current_limit(RLIMIT_FSIZE);
+}
+
 std::string limit_text(int error) {
   switch (error) {
     case EMFILE:
@@ -230,7 +234,7 @@ std::string start_error_text(int error, std::string_view advice) {
 }
 
 std::string file_size_limit_text() {
-  const std::uint64_t limit = current_limit(RLIMIT_FSIZE);
+  const std::uint64_t limit = largest_file_of_process();
   if (limit == RLIM_INFINITY) return "";
   return fmt::format("the limit on file sizes is {}: raise it (ulimit -f)", format_size(limit));
 }

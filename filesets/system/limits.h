@@ -43,6 +43,9 @@ std::uint64_t open_descriptors();
 // The current limit on them.
 std::uint64_t descriptor_limit();
 
+// The largest file that this process may write (RLIMIT_FSIZE, ulimit -f), in bytes.
+std::uint64_t largest_file_of_process();
+
 // The message of a failed system call (errno). If a limit of this process caused the error, the
 // message names the limit and how to raise it.
 std::string error_text(int error);

@@ -10,7 +10,7 @@
 #include "filesets/system/limits.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
-#include "replay/volumes/file_system.h"
+#include "replay/volumes/file_system_limits.h"
 #include "replay/volumes/name_rules.h"
 
 namespace filereel {

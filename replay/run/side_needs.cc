@@ -13,6 +13,7 @@
 
 #include "filesets/ownership/state_directory.h"
 #include "filesets/system/error.h"
+#include "filesets/system/limits.h"
 #include "filesets/system/project_quota.h"
 #include "filesets/system/units.h"
 #include "replay/run/room.h"

@@ -5,7 +5,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "filesets/system/counted.h"
@@ -140,11 +139,6 @@ FileSystemLimits limits_of_mount(const MountedFileSystem& mounted, std::uint64_t
     return limits_of_driver(file_system_info(FileSystemKind::exfat).fuse_program);
   }
   return limits_of_mounted(mounted.type, block_size);
-}
-
-std::uint64_t largest_file_of_process() {
-  rlimit limit{};
-  return getrlimit(RLIMIT_FSIZE, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
 }
 
 std::vector<std::string> make_command(FileSystemKind kind, const std::string& device,

@@ -51,9 +51,6 @@ std::optional<std::uint64_t> most_entries(FileSystemKind kind, std::uint64_t siz
 // The limits on a mounted file system with blocks of `block_size` bytes.
 FileSystemLimits limits_of_mount(const MountedFileSystem& mounted, std::uint64_t block_size = 4096);
 
-// The largest file that this process may write (RLIMIT_FSIZE, ulimit -f), in bytes.
-std::uint64_t largest_file_of_process();
-
 // The driver of a file system.
 struct Driver {
   bool kernel = true;
