@@ -25,7 +25,7 @@ NO_COUNTS = {
     "traces/workload/sweep.cc: a sweep of {:.0f} points",
     "traces/edit/copies.cc: need {} paths",
     "replay/compare/comparison.cc: of the {} {} runs",
-    "replay/compare/comparison.cc: those of a quiet {} differ",
+    "replay/compare/comparison_text.cc: those of a quiet {} differ",
     "replay/compare/prediction.cc: the {} repetitions needed",
     "replay/report/findings.cc: all {} measurements",
     "tools/record_command.cc: {} runs without the privileges",

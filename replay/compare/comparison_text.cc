@@ -1,0 +1,190 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "replay/compare/comparison.h"
+#include "replay/compare/sessions.h"
+
+namespace filereel {
+namespace {
+
+// The replay parameters in the keys of recorded traces, in addition to the sweep's.
+constexpr std::array<std::string_view, 6> kReplayParameters = {"order", "pace",   "engine",
+                                                               "depth", "verify", "clients"};
+
+std::string basis_text(Basis basis, const std::string& machine) {
+  switch (basis) {
+    case Basis::in_turns:
+      return "in turns, by pairs";
+    case Basis::control:
+      return "between sessions, with a control volume";
+    case Basis::sessions:
+      return "between sessions, by the spread of several on a side";
+    case Basis::history:
+      return "between sessions, by their spread in the history";
+    case Basis::assumption:
+      break;
+  }
+  return fmt::format(
+      "between sessions, assuming that those of a quiet {} differ by {:.0f} %, of a busy one "
+      "by more",
+      machine == "physical"    ? "physical machine"
+      : machine == "container" ? "container"
+                               : "virtual machine",
+      assumed_spread(machine, Aspect::time, 0) * 100);
+}
+
+}  // namespace
+
+std::string_view basis_name(Basis basis) {
+  static constexpr std::array<std::string_view, 5> kNames = {"in turns", "control", "sessions",
+                                                             "history", "assumption"};
+  return kNames[static_cast<std::size_t>(basis)];
+}
+
+std::string level_text(std::span<const Basis> bases, const std::string& machine) {
+  std::vector<std::string> parts;
+  for (const Basis basis :
+       {Basis::in_turns, Basis::control, Basis::sessions, Basis::history, Basis::assumption}) {
+    const auto count = std::ranges::count(bases, basis);
+    if (count == 0) continue;
+    std::string part = basis_text(basis, machine);
+    if (count < std::ssize(bases)) part += fmt::format(" ({} of {})", count, bases.size());
+    parts.push_back(std::move(part));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string level_of(const ResultComparison& comparison) {
+  std::vector<Basis> bases;
+  for (const ComparedMeasurement& one : comparison.measurements) {
+    if (one.time.p) bases.push_back(one.time.basis);
+  }
+  return level_text(bases, comparison.machine);
+}
+
+std::string promise_text(const ResultComparison& comparison) {
+  const std::string level = level_of(comparison);
+  if (level.empty()) return "nothing was compared";
+  return fmt::format("at most 1 false alarm in {:.0f} comparisons {}",
+                     1 / comparison.options.false_alarms, level);
+}
+
+std::string control_text(const ControlUse& control) {
+  if (!control.used) return "";
+  constexpr double kVisible = 0.5;
+  const double percent = std::abs(control.change() - 1) * 100;
+  if (percent < kVisible) {
+    return "the machine did not change between the sessions (control volume)";
+  }
+  return fmt::format(
+      "the machine became {:.0f} % {} between the sessions (control volume{}); "
+      "corrected",
+      percent, control.change() > 1 ? "slower" : "faster",
+      control.changed() ? "" : ", not certain");
+}
+
+std::string_view verdict_name(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::same:
+      return "same";
+    case Verdict::faster:
+      return "faster";
+    case Verdict::slower:
+      return "slower";
+    case Verdict::cannot_tell:
+      break;
+  }
+  return "cannot tell";
+}
+
+std::string_view aspect_name(Aspect aspect) {
+  static constexpr std::array<std::string_view, 3> kNames = {"time", "tail", "stalls"};
+  return kNames[static_cast<std::size_t>(aspect)];
+}
+
+std::string_view figure_name(Figure figure) {
+  switch (figure) {
+    case Figure::durable:
+      return "time until durable";
+    case Figure::elapsed:
+      return "elapsed time";
+    case Figure::per_operation:
+      return "time per operation";
+    case Figure::in_calls:
+      break;
+  }
+  return "time in calls";
+}
+
+std::string_view change_kind_name(ChangeKind kind) {
+  switch (kind) {
+    case ChangeKind::firmware:
+      return "firmware";
+    case ChangeKind::file_system:
+      return "file system";
+    case ChangeKind::drive:
+      return "drive";
+    case ChangeKind::other:
+      break;
+  }
+  return "other";
+}
+
+MeasurementKey key_of(const Measurement& measurement) {
+  MeasurementKey key{measurement.kind,      measurement.workload,    measurement.set,
+                     measurement.operation, measurement.file_system, measurement.parameters};
+  if (const auto& replay = measurement.replay) {
+    const std::array<std::string, kReplayParameters.size()> how = {
+        replay->order,  replay->pace,
+        replay->engine, std::to_string(replay->depth),
+        replay->verify, std::to_string(replay->clients)};
+    for (std::size_t i = 0; i < how.size(); ++i) {
+      key.parameters.emplace_back(kReplayParameters[i], how[i]);
+    }
+  }
+  return key;
+}
+
+Parameters shared_replay(std::span<const MeasurementKey> keys) {
+  std::optional<Parameters> shared;
+  for (const MeasurementKey& key : keys) {
+    if (!info_of(key.kind).replays) continue;
+    if (!shared) shared = key.parameters;
+    std::erase_if(*shared, [&](const auto& one) {
+      return std::ranges::find(kReplayParameters, one.first) == kReplayParameters.end() ||
+             std::ranges::find(key.parameters, one) == key.parameters.end();
+    });
+  }
+  return shared.value_or(Parameters{});
+}
+
+std::string key_text(const MeasurementKey& key, const Parameters& without) {
+  std::vector<std::string> parts;
+  parts.push_back(key.workload);
+  if (key.set != key.workload) parts.push_back(key.set);  // the same for traces
+  parts.push_back(key.operation);
+  parts.push_back(key.file_system);
+  std::erase(parts, "");
+  for (const auto& one : key.parameters) {
+    const bool is_shared =
+        info_of(key.kind).replays && std::ranges::find(without, one) != without.end();
+    if (!is_shared) parts.push_back(fmt::format("{}={}", one.first, one.second));
+  }
+  return fmt::format("{}", fmt::join(parts, " "));
+}
+
+std::string verdict_text(const ComparedMeasurement& one) {
+  if (const auto change = one.indicated()) {
+    return fmt::format("{} indicated", verdict_name(*change));
+  }
+  std::string text(verdict_name(one.verdict));
+  if (one.verdict != Verdict::slower && one.verdict != Verdict::faster) return text;
+  if (one.aspect != Aspect::time) text += fmt::format(" ({})", aspect_name(one.aspect));
+  return text;
+}
+
+}  // namespace filereel
