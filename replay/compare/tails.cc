@@ -85,14 +85,30 @@ struct KindSide {
   }
 };
 
-// Empty if a sample is missing.
+// Empty if a sample is missing. `all`: gets the latencies of all samples.
 KindSide look_at(const std::vector<const Sample*>& samples, const Kind& kind,
-                 std::uint64_t threshold) {
+                 std::uint64_t threshold, Histogram* all = nullptr) {
   KindSide looked;
   for (const Sample* sample : samples) {
     if (!sample) return {};
     const Histogram histogram = latencies_of(*sample, kind);
     looked.runs.push_back({summarise(histogram), stalls_above(histogram, threshold)});
+    if (all) all->merge(histogram);
+  }
+  return looked;
+}
+
+// Of the base with its own threshold, which is returned, too.
+KindSide look_at_base(const std::vector<const Sample*>& samples, const Kind& kind,
+                      const CompareOptions& options, std::uint64_t& threshold) {
+  Histogram usual;
+  threshold = options.stall_ns.value_or(kLeastStallNs);
+  KindSide looked = look_at(samples, kind, threshold, &usual);
+  if (options.stall_ns) return looked;
+  threshold = stall_threshold(usual);
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    Stalls& stalls = looked.runs[i].stalls;  // above a lower threshold: most runs have none
+    if (stalls.count > 0) stalls = stalls_above(latencies_of(*samples[i], kind), threshold);
   }
   return looked;
 }
@@ -111,11 +127,9 @@ std::vector<KindComparison> look_at_kinds(const PooledMeasurement& base,
   all.insert(all.end(), fresh.samples.begin(), fresh.samples.end());
   std::vector<KindComparison> kinds;
   for (const Kind& kind : kinds_of(all)) {
-    Histogram usual;
-    for (const Sample* sample : base.samples) usual.merge(latencies_of(*sample, kind));
-    const std::uint64_t threshold = options.stall_ns.value_or(stall_threshold(usual));
-    kinds.push_back({kind, threshold, look_at(base.samples, kind, threshold),
-                     look_at(fresh.samples, kind, threshold),
+    std::uint64_t threshold = 0;
+    KindSide before = look_at_base(base.samples, kind, options, threshold);
+    kinds.push_back({kind, threshold, std::move(before), look_at(fresh.samples, kind, threshold),
                      look_at(base.controls, kind, threshold),
                      look_at(fresh.controls, kind, threshold)});
   }
