@@ -1,4 +1,5 @@
 // The bridge to MPI: serves the calls of Messages to the portable program (channel.h).
+#include <exception>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -57,7 +58,7 @@ int main() {
     const int code = filereel::serve();
     // Without exit functions: those of MPI wait for a MPI_Finalize that is not to come.
     _exit(code);
-  } catch (const filereel::Error& error) {
+  } catch (const std::exception& error) {
     filereel::write_frame(filereel::kBridgeSocket,
                           {filereel::BridgeCall::failed, 0, 0, error.what()});
     _exit(1);
