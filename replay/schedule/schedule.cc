@@ -48,8 +48,7 @@ ScheduleOptions checked(ScheduleOptions options, const TraceInfo& info) {
   return options;
 }
 
-// Each lane is a thread with buffers and histograms, and has a clock of all others: about 1 GB at
-// most.
+// Each lane is a thread with buffers and histograms, and has a clock of all others.
 constexpr std::size_t kMostLanes = 2048;
 static_assert(kMostLanes < LanePosition::kMaxLanes);
 
