@@ -127,6 +127,10 @@ class OnRealVolumes(IntegrationTest):
         self.assertIn(os.fsencode(name), os.listdir(os.path.dirname(path)))
         os.unlink(path)
 
+    def is_new_fusefat(self):
+        """Version 0.3 supports other characters than ASCII, and does not show the label as a file."""
+        return self.driver == "fusefat" and b"FILEREEL" not in os.listdir(self.volume.path(""))
+
     def check_largest_file(self, text):
         most = size_of(text)
         if self.driver in ("fusefat", "mount.exfat-fuse", "vfat", "exfat"):
@@ -148,7 +152,9 @@ class OnRealVolumes(IntegrationTest):
         most = int(most)
         self.create("n" * most)
         self.fails(self.create, "n" * (most + 1))
-        if unit == "ASCII":
+        if unit == "ASCII" and self.is_new_fusefat():
+            self.create("\u00e4")  # but filereel writes the same names with all versions
+        elif unit == "ASCII":
             self.fails(self.create, "\u00e4")
         elif unit == "bytes":
             self.create("\u00e4" * (most // 2))
@@ -171,6 +177,8 @@ class OnRealVolumes(IntegrationTest):
         files = ["$MFT", "$MFTMirr", "$LogFile", "$Volume", "$AttrDef", "$Bitmap", "$Boot", "$BadClus",
                  "$Secure", "$UpCase", "$Extend"]
         exist = {"any": [], "label": ["FILEREEL", "filereel"], "`$MFT` \u2026": files}[text]
+        if text == "label" and self.is_new_fusefat():
+            exist = []
         for name in exist:
             self.fails(self.create, name)
         for name in set(files) - set(exist):
