@@ -26,10 +26,11 @@ JSON_HEADERS = {"replay/json.h", "replay/json_fwd.h"}  # the library's takes sec
 
 # What puts a library's text into a message, or lets it throw one.
 LIBRARY_TEXT = re.compile(r"\b(?:ZSTD_getErrorName|MPI_Error_string|gai_strerror)\b|\{[^}\n]*\}[^;\n]*dlerror\(\)")
-# Boost's functions need the working directory, also for absolute paths, and a loop over a directory
-# throws if an entry goes away.
+# Boost's functions need the working directory, also for absolute paths, and statx; a loop over a
+# directory throws if an entry goes away.
 BOOST_PATHS = re.compile(r"\b(?:fs|filesystem)::(?:absolute|canonical|weakly_canonical|current_path|"
-                         r"relative|proximate)\(|for \([^;\n]*: [^;\n]*directory_iterator")
+                         r"relative|proximate|exists|is_[a-z_]+|status|equivalent|create_director[a-z]+|"
+                         r"temp_directory_path)\(|\bsymlink_status\(|for \([^;\n]*: [^;\n]*directory_iterator")
 PATHS = "filesets/system/directory_path.cc"
 
 # Flags of opens that differ by processor, in code that works on those of a trace.
@@ -100,8 +101,8 @@ def faults_of(sources, document, exceptions=frozenset()):
         if LIBRARY_TEXT.search(text):
             yield f"{file} shows the text of a library: translate it (filesets/system/failure_text.h)"
         if file != PATHS and BOOST_PATHS.search(text):
-            yield f"{file} uses a function that throws texts of Boost: use those of directory_path.h " \
-                  f"or directory_names.h"
+            yield f"{file} uses a function of Boost that fails where ours do not: use those of " \
+                  "directory_path.h, directory_names.h or path_kind.h"
         if (layer_of(file) == "traces" or folder_of(file) == "replay/schedule") \
                 and file != TRACE_FLAGS and HOST_FLAG.search(text):
             yield f"{file} uses a flag that differs by processor: use {TRACE_FLAGS}"

@@ -8,6 +8,7 @@
 #include "filesets/ownership/atomic_file.h"
 #include "filesets/system/directory_path.h"
 #include "filesets/system/error.h"
+#include "filesets/system/path_kind.h"
 #include "filesets/system/printable.h"
 #include "replay/results/result_json.h"
 #include "tools/result_file.h"
@@ -47,10 +48,9 @@ void check_history(const HistoryOptions& options) {
     if (!names_device(options)) return;
     throw Error(ErrorKind::usage, "--device and --firmware need --history");
   }
-  boost::system::error_code ignored;
   fs::path place = absolute_path(options.folder);  // or its nearest existing parent
-  while (!fs::exists(place, ignored) && place.has_relative_path()) place = place.parent_path();
-  if (!fs::is_directory(place, ignored)) {
+  while (!path_exists(place.string()) && place.has_relative_path()) place = place.parent_path();
+  if (!is_directory(place.string())) {
     throw Error(ErrorKind::usage, fmt::format("--history {}: not a directory; name a directory",
                                               printable(options.folder)));
   }
@@ -69,8 +69,7 @@ std::string stored_elsewhere(const std::string& folder, const HistoryAddition& a
          firmware.increment(inner)) {
       const std::string name = fmt::format("{}/{}", device->path().filename().string(),
                                            firmware->path().filename().string());
-      boost::system::error_code ignored;
-      if (!wanted.starts_with(name + "/") && fs::exists(firmware->path() / file, ignored)) {
+      if (!wanted.starts_with(name + "/") && path_exists((firmware->path() / file).string())) {
         return name;
       }
     }

@@ -21,6 +21,7 @@
 #include "filesets/ownership/output_stream.h"
 #include "filesets/system/counted.h"
 #include "filesets/system/error.h"
+#include "filesets/system/path_kind.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
 #include "replay/compare/self_comparison.h"
@@ -178,8 +179,7 @@ class SeriesRun {
     bool finished = true;
     std::string started;
     for (std::size_t side = 0; side < files.size(); ++side) {
-      boost::system::error_code ignored;
-      if (!boost::filesystem::is_regular_file(files[side], ignored)) {
+      if (!is_regular_file(files[side])) {
         const AtomicFile probe(files[side]);
         finished = false;
         continue;

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <charconv>
+#include <cstdlib>
 #include <string_view>
 
 #include <boost/filesystem.hpp>
@@ -53,9 +54,8 @@ void refuse_blocks(const std::string& path, mode_t mode) {
 }
 
 Descriptor collecting_file() {
-  boost::system::error_code error;
-  const std::string folder = fs::temp_directory_path(error).string();
-  Descriptor file(open(error ? "/tmp" : folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  const char* const folder = std::getenv("TMPDIR");
+  Descriptor file(open(folder ? folder : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
   if (!file) file.reset(memfd_create("output", MFD_CLOEXEC));
   if (!file) throw_failed(fmt::format("cannot create a temporary file: {}", strerror(errno)));
   return file;

@@ -16,6 +16,7 @@
 #include "filesets/system/directory_path.h"
 #include "filesets/system/error.h"
 #include "filesets/system/limits.h"
+#include "filesets/system/path_kind.h"
 
 namespace filereel {
 namespace {
@@ -55,8 +56,7 @@ StateDirectory open_state_directory() {
   StateDirectory state;
   state.path = absolute_path(chosen_path());
   while (state.path.size() > 1 && state.path.back() == '/') state.path.pop_back();
-  boost::system::error_code ignored;
-  fs::create_directories(fs::path(state.path).parent_path(), ignored);
+  make_directories(fs::path(state.path).parent_path().string());
   mkdir(state.path.c_str(), 0700);
   state.directory.reset(open(state.path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!state.directory) {

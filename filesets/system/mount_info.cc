@@ -10,6 +10,7 @@
 #include <sys/sysmacros.h>
 
 #include "filesets/system/directory_path.h"
+#include "filesets/system/path_kind.h"
 
 namespace filereel {
 namespace {
@@ -70,9 +71,8 @@ std::string mount_option(const std::string& options, const std::string& name) {
 
 std::string existing_path(const std::string& path) {
   namespace fs = boost::filesystem;
-  boost::system::error_code error;
   fs::path there = full_path(path);
-  while (there.has_relative_path() && !fs::exists(there, error)) there = there.parent_path();
+  while (there.has_relative_path() && !path_exists(there.string())) there = there.parent_path();
   return there.string();
 }
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "filesets/system/error.h"
+#include "filesets/system/path_kind.h"
 #include "replay/clients/missing_library.h"
 #include "replay/clients/mpi_module.h"
 
@@ -25,7 +26,7 @@ std::string module_path() {
   const fs::path here = fs::read_symlink("/proc/self/exe", error).parent_path();
   for (const char* folder : {".", FILEREEL_MODULE_FOLDER}) {
     const fs::path path = here / folder / kMpiModule;
-    if (fs::exists(path, error)) return path.string();
+    if (path_exists(path.string())) return path.string();
   }
   return "";
 }

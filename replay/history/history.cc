@@ -10,10 +10,13 @@
 #include <boost/filesystem.hpp>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include "filesets/ownership/atomic_file.h"
 #include "filesets/system/descriptor.h"
 #include "filesets/system/error.h"
+#include "filesets/system/limits.h"
+#include "filesets/system/path_kind.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/read_file.h"
 #include "replay/history/entry_name.h"
@@ -30,8 +33,7 @@ constexpr int kDeepest = 2;  // directory levels between a history and its resul
 
 // Empty unless it is a regular file: reading a pipe would block.
 std::optional<std::string> read_regular_file(const std::string& path) {
-  boost::system::error_code ignored;
-  if (!fs::is_regular_file(path, ignored)) return std::nullopt;
+  if (!is_regular_file(path)) return std::nullopt;
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file) return std::nullopt;
   return read_whole(file.get(), kMostResultBytes, printable(path));
@@ -77,15 +79,14 @@ void read_folder(const std::string& folder, const std::string& below, int depth,
   for (const fs::directory_entry& one : contents_of(folder)) {
     const std::string path = one.path().string();
     const std::string name = below + one.path().filename().string();
-    boost::system::error_code ignored;
-    const fs::file_type type = one.symlink_status(ignored).type();
-    if (type == fs::directory_file && depth < kDeepest) {
+    const mode_t kind = kind_of_name(path);
+    if (kind == S_IFDIR && depth < kDeepest) {
       try {
         read_folder(path, name + "/", depth + 1, into);
       } catch (const Error& error) {
         into.others.emplace_back(error.what());
       }
-    } else if (type == fs::regular_file && name.ends_with(kSuffix)) {
+    } else if (kind == S_IFREG && name.ends_with(kSuffix)) {
       read_entry(path, name.substr(0, name.size() - kSuffix.size()), into);
     } else {
       into.others.push_back(printable(path) + ": not a result");
@@ -155,11 +156,9 @@ std::vector<std::vector<Result>> other_sessions(const HistoryDirectory& history,
 AddedResult add_to_history(const std::string& folder, const Result& result, std::string_view text) {
   const std::string wanted = entry_name(result);
   const fs::path parent = fs::path(folder) / fs::path(wanted).parent_path();
-  boost::system::error_code error;
-  fs::create_directories(parent, error);
-  if (error) {
+  if (const int error = make_directories(parent.string())) {
     throw Error(ErrorKind::failed, fmt::format("{}: cannot create the directory: {}",
-                                               printable(parent.string()), error.message()));
+                                               printable(parent.string()), error_text(error)));
   }
   for (int attempt = 1;; ++attempt) {
     const std::string name = attempt == 1 ? wanted : fmt::format("{}-{}", wanted, attempt);

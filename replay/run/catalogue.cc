@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include <boost/filesystem/operations.hpp>
 #include <fmt/format.h>
 
 #include "filesets/catalog_file.h"
@@ -11,6 +10,7 @@
 #include "filesets/system/error.h"
 #include "filesets/system/memory.h"
 #include "filesets/system/nearest.h"
+#include "filesets/system/path_kind.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/read_file.h"
 #include "replay/run/reels.h"
@@ -39,8 +39,7 @@ std::optional<CatalogueItem> find_in_catalogue(const std::string& name) {
       return CatalogueItem{shelf.kind, name, parse_yaml(file.text, file.name, shelf.what), true};
     }
   }
-  boost::system::error_code ignored;
-  if (!is_catalog_reel(name) || boost::filesystem::exists(name, ignored)) return {};
+  if (!is_catalog_reel(name) || path_exists(std::string(name))) return {};
   return CatalogueItem{CatalogueItem::Kind::reel, name, {}, true};
 }
 
@@ -66,9 +65,8 @@ bool is_list_of_files(std::string_view path) {
 
 CatalogueItem read_file_named(const std::string& path) {
   constexpr std::string_view kReel = ".reel";
-  boost::system::error_code ignored;
-  const bool exists = boost::filesystem::exists(path, ignored);
-  const bool can_be_looked_at = boost::filesystem::is_regular_file(path, ignored);  // no pipe
+  const bool exists = path_exists(path);
+  const bool can_be_looked_at = is_regular_file(path);  // no pipe
   if ((can_be_looked_at && is_reel_file(path)) || (exists && path.ends_with(kReel))) {
     return {CatalogueItem::Kind::reel, path};
   }
@@ -131,9 +129,8 @@ std::unique_ptr<ReelReader> open_reel(const CatalogueItem& item) {
 }
 
 std::unique_ptr<ReelReader> open_named_reel(const std::string& name_or_path) {
-  boost::system::error_code ignored;
-  const bool is_file = boost::filesystem::exists(name_or_path, ignored);
-  if (!is_file || find_in_catalogue(name_or_path)) return open_reel(find_named(name_or_path));
+  if (!path_exists(name_or_path) || find_in_catalogue(name_or_path))
+    return open_reel(find_named(name_or_path));
   refuse_special_file(name_or_path);
   return std::make_unique<ReelReader>(name_or_path);
 }

@@ -12,6 +12,7 @@
 #include "filesets/system/directory_path.h"
 #include "filesets/system/error.h"
 #include "filesets/system/packages.h"
+#include "filesets/system/path_kind.h"
 #include "filesets/system/process.h"
 #include "filesets/system/sandbox.h"
 #include "replay/run/drive_parts.h"
@@ -59,9 +60,7 @@ void check_apart(std::string_view name, const Target& one, std::string_view othe
   if (one.kind == TargetKind::block_device && other.kind == TargetKind::block_device) {
     return check_devices_apart(name, one, other_name, other);
   }
-  boost::system::error_code ignored;
-  if (full_path(one.path) == full_path(other.path) ||
-      boost::filesystem::equivalent(one.path, other.path, ignored)) {
+  if (full_path(one.path) == full_path(other.path) || is_same_file(one.path, other.path)) {
     throw Error(ErrorKind::usage,
                 fmt::format("{} and {} are the same volume ({}): name two different ones", name,
                             other_name, one.path));

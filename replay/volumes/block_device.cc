@@ -23,6 +23,7 @@
 #include "filesets/system/directory_path.h"
 #include "filesets/system/error.h"
 #include "filesets/system/limits.h"
+#include "filesets/system/path_kind.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/sandbox.h"
 #include "replay/volumes/device_part.h"
@@ -68,13 +69,12 @@ std::string loop_device_on(dev_t device, std::span<const dev_t> own_loops) {
     const bool used = loop && ioctl(loop.get(), LOOP_GET_STATUS64, &info) == 0;
     return used ? std::optional(info) : std::nullopt;
   };
-  boost::system::error_code ignored;
   const fs::path name = fs::path(canonical_path(sysfs_folder(device))).filename();
   // Device mapper and bcache would forward the ioctl to the devices below.
-  const bool is_loop = fs::exists(sysfs_folder(device) + "/loop", ignored);
+  const bool is_loop = path_exists(sysfs_folder(device) + "/loop");
   const std::optional<loop_info64> own = is_loop ? describe("/dev/" + name.string()) : std::nullopt;
   for (const std::string& one : names_at("/sys/block")) {
-    if (!fs::exists("/sys/block/" + one + "/loop", ignored)) continue;
+    if (!path_exists("/sys/block/" + one + "/loop")) continue;
     const std::string path = "/dev/" + one;
     const std::optional<loop_info64> other = describe(path);
     const dev_t number = device_number(path);

@@ -6,7 +6,6 @@
 #include <sstream>
 #include <string_view>
 
-#include <boost/filesystem/operations.hpp>
 #include <boost/filesystem/path.hpp>
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -16,6 +15,7 @@
 
 #include "filesets/system/counted.h"
 #include "filesets/system/descriptor.h"
+#include "filesets/system/path_kind.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
 #include "replay/volumes/sysfs.h"
@@ -182,8 +182,7 @@ std::vector<DmTarget> read_dm_targets(const std::string& name) {
 }
 
 std::optional<Layer> read_md(const std::string& folder, std::size_t devices_below) {
-  boost::system::error_code ignored;
-  if (!boost::filesystem::exists(folder + "/md", ignored)) return std::nullopt;
+  if (!path_exists(folder + "/md")) return std::nullopt;
   const auto read = [&](const char* file) { return read_sysfs(folder + "/md/" + file); };
   const std::string name = device_name(folder);
   const std::uint64_t disks = leading_number(read("raid_disks"));

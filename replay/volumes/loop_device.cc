@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include <boost/filesystem.hpp>
 #include <errno.h>
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -16,6 +15,7 @@
 #include "filesets/system/directory_names.h"
 #include "filesets/system/error.h"
 #include "filesets/system/limits.h"
+#include "filesets/system/path_kind.h"
 
 namespace filereel {
 namespace {
@@ -93,9 +93,8 @@ bool loop_devices_available() {
 std::string loop_device_of(int image) {
   struct stat wanted{};
   if (fstat(image, &wanted) != 0) return "";
-  boost::system::error_code ignored;
   for (const std::string& name : names_at("/sys/block")) {
-    if (!boost::filesystem::exists("/sys/block/" + name + "/loop", ignored)) continue;
+    if (!path_exists("/sys/block/" + name + "/loop")) continue;
     const std::string path = "/dev/" + name;
     if (is_attached_to(path, wanted)) return path;
   }

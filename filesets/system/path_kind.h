@@ -1,0 +1,27 @@
+// What stands at a path, by stat(2) and mkdir(2). Boost's functions for it call statx in newer
+// versions, which the policies of some containers deny, and then nothing seems to exist.
+#pragma once
+
+#include <string>
+
+#include <sys/types.h>
+
+namespace filereel {
+
+// The kind (S_IFMT of stat(2)) of what a path leads to; 0 if that is nothing, or cannot be looked
+// up.
+mode_t kind_of_path(const std::string& path);
+// The same of the name itself, which may be a symbolic link.
+mode_t kind_of_name(const std::string& path);
+
+bool path_exists(const std::string& path);
+bool is_regular_file(const std::string& path);
+bool is_directory(const std::string& path);
+
+// Whether both lead to the same file or directory.
+bool is_same_file(const std::string& path, const std::string& other);
+
+// Creates a directory and its missing parents, and returns 0 or an error number.
+int make_directories(const std::string& path);
+
+}  // namespace filereel
