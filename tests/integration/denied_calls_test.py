@@ -15,6 +15,8 @@ from support import FILEREEL, IntegrationTest, have, in_chroot, main, thorough, 
 ERRORS = ["EPERM", "ENOSYS"]
 # Denying one of these ends every program before it begins: the loader and the C library need it.
 FATAL = ["pread64", "newfstatat"]
+# What newer libraries need: glibc 2.41 in its loader, libbpf 1.5 for programs.
+NEWER = {"fstat": "error while loading shared libraries", "memfd_create": "record"}
 # What always runs: the calls of the newest kernels, and those that policies of containers deny.
 OFTEN = ["openat2", "statx", "getrandom", "renameat2", "clone3", "io_uring_setup", "mount"]
 LISTED = ["openat2", "clone3", "renameat2", "io_uring_setup", "mount"]  # by doctor
@@ -85,6 +87,8 @@ class DeniedCalls(IntegrationTest):
                 one[0], one[1], one[3], self.scratch / "-".join(one[:3])), cases)
             for (call, error, name, _), done in zip(cases, outcomes):
                 with self.subTest(f"{call} {error} {name}"):
+                    if call == "fstat" and NEWER[call] in done.stderr:
+                        self.skipTest("the loader of this system needs fstat")
                     if done.returncode != 0:
                         refused[call].add(name)
                     self.check_outcome(call, error, name, done)
@@ -115,7 +119,8 @@ class DeniedCalls(IntegrationTest):
                 self.assertIn(call, documented())
                 outcome = documented()[call]
                 if not outcome.startswith("differences"):  # depends on what cp calls
-                    self.assertEqual(outcome.startswith("as usual"), not which, which)
+                    self.assertEqual(outcome.startswith("as usual"), not which - {NEWER.get(call)},
+                                     which)
 
     def test_the_document_lists_every_call(self):
         self.assertEqual(set(documented()), set(denied_calls.CALLS) | set(FATAL))
