@@ -17,6 +17,8 @@
 namespace filereel {
 namespace {
 
+constexpr std::size_t kMostOfLine = 1000;
+
 std::string dump(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -136,7 +138,9 @@ std::string format_trends(const std::vector<DeviceTrend>& trends, const Bold& bo
                       rate_text(series.points.back().figure.median), percent(series.change),
                       by_firmware(series), sparkline(series)});
     }
-    text += format_columns(rows);
+    if (!trend.series.empty()) text += format_columns(rows);
+    for (const std::string& one : trend.left_out)
+      text += wrapped("left out: " + printable(one, kMostOfLine), 2);
   }
   return text.empty() ? "no measurements\n" : text;
 }
@@ -170,6 +174,7 @@ std::string trends_to_json(const std::vector<DeviceTrend>& trends) {
     devices.push_back({{"device", trend.device},
                        {"firmware", std::move(firmware)},
                        {"measurements", std::move(measurements)}});
+    if (!trend.left_out.empty()) devices.back()["left_out"] = trend.left_out;
   }
   return dump({{"devices", std::move(devices)}});
 }

@@ -123,7 +123,9 @@ std::vector<ReplayedVolume> replayed_volumes(std::span<const Result> results,
         volume.seconds.push_back(sample.elapsed_s);
         volume.runs.push_back(sample.run);
       }
-      if (allow_divergence || failures_of(one).empty()) continue;
+      if (allow_divergence || failures_of(result, one).empty()) continue;
+      volume.obstacle = failed_work_text(result, one);
+      if (!volume.obstacle.empty()) continue;
       volume.obstacle = fmt::format("{} from the recording, so the program would do something else",
                                     differing_text(one));
     }

@@ -30,6 +30,14 @@ Figure wider(Figure one, Figure other) {
   return width(other) > width(one) ? other : one;
 }
 
+std::string why_no_samples(const PooledMeasurement& gathered) {
+  if (!gathered.incomplete.empty()) {
+    return fmt::format("the work was not done: {}", gathered.incomplete);
+  }
+  if (gathered.no_data > 0) return "the copies moved no data: they share blocks";
+  return gathered.failed > 0 ? "no run succeeded" : "no runs";
+}
+
 // Fills the entries with everything that needs no test. The first entry with samples defines the
 // work that the others must match.
 RankedMeasurement ranked(const MatchedMeasurement& matched) {
@@ -40,9 +48,7 @@ RankedMeasurement ranked(const MatchedMeasurement& matched) {
     if (!gathered) continue;
     RankedEntry& entry = one.entries.emplace_back(RankedEntry{.group = group});
     if (gathered->samples.empty()) {
-      entry.reason = gathered->no_data > 0  ? "the copies moved no data: they share blocks"
-                     : gathered->failed > 0 ? "no run succeeded"
-                                            : "no runs";
+      entry.reason = why_no_samples(*gathered);
       continue;
     }
     const FigureChoice choice = choose_figure(first ? *first : *gathered, *gathered);

@@ -12,6 +12,7 @@
 #include "filesets/system/counted.h"
 #include "filesets/system/units.h"
 #include "replay/compare/sessions.h"
+#include "replay/results/failures.h"
 #include "replay/statistics/bootstrap.h"
 #include "replay/statistics/order.h"
 
@@ -103,6 +104,8 @@ FigureChoice choose_of_others(const PooledMeasurement& base, const PooledMeasure
 }
 
 std::string why_none(const PooledMeasurement& side, std::string_view name) {
+  if (!side.incomplete.empty())
+    return fmt::format("the work of the {} result was not done: {}", name, side.incomplete);
   if (side.no_data > 0)
     return fmt::format("the copies of the {} result moved no data: they share blocks", name);
   if (side.failed > 0) return fmt::format("no {} run succeeded", name);
@@ -145,9 +148,17 @@ class Controls {
 };
 
 const Sample* control_sample(const Measurement* control, std::uint32_t run) {
-  if (!control) return nullptr;
+  if (!control || is_incomplete(*control)) return nullptr;
   const auto found = std::ranges::find(control->samples, run, &Sample::run);
   return found != control->samples.end() && counts(*control, *found) ? &*found : nullptr;
+}
+
+// All its samples.
+void leave_out(PooledMeasurement& side) {
+  side.failed += static_cast<std::uint32_t>(side.samples.size());
+  side.samples.clear();
+  side.origins.clear();
+  side.controls.clear();
 }
 
 void add_busy_share(const Sample& sample, std::vector<double>& shares) {
@@ -185,6 +196,7 @@ std::vector<PooledMeasurement> gather(std::span<const Result> results, bool acro
       const double scale = result.job_of(measurement).scale;
       if (std::ranges::find(side.scales, scale) == side.scales.end()) side.scales.push_back(scale);
       if (busy) side.session_busy.push_back(*busy);
+      if (side.incomplete.empty()) side.incomplete = failed_work_text(result, measurement);
       const Measurement* const control = controls.of(measurement);
       for (const Sample& sample : measurement.samples) {
         if (sample.moved_no_data) {
@@ -198,6 +210,9 @@ std::vector<PooledMeasurement> gather(std::span<const Result> results, bool acro
         }
       }
     }
+  }
+  for (PooledMeasurement& side : all) {
+    if (!side.incomplete.empty()) leave_out(side);
   }
   return all;
 }

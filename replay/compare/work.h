@@ -27,6 +27,9 @@ struct PooledMeasurement {
   // The sample of the control volume in the same run, one per sample; null if there is none.
   std::vector<const Sample*> controls;
   std::uint32_t failed = 0, no_data = 0;  // left out
+  // The calls that failed in one of the results: then there are no samples. "" if the work was
+  // done.
+  std::string incomplete = {};
   // For each result that tells: the median share of all CPU time that other programs used, over all
   // its samples.
   std::vector<double> session_busy;

@@ -1,5 +1,8 @@
 #include "replay/engine/divergence_classifier.h"
 
+#include <algorithm>
+#include <array>
+
 #include <errno.h>
 #include <fcntl.h>
 
@@ -130,6 +133,19 @@ bool is_about_attributes(OperationKind kind) {
   return kind == get_xattr || kind == set_xattr || kind == list_xattr || kind == remove_xattr;
 }
 
+bool sets_attributes(OperationKind kind) {
+  using enum OperationKind;
+  return is_about_attributes(kind) || kind == change_mode || kind == change_owner ||
+         kind == set_times;
+}
+
+// Errors about names and descriptors, about what is in a file, and about other threads.
+bool is_of_state(int error) {
+  constexpr std::array kErrors = {ENOENT, EEXIST,  ENOTDIR, EISDIR, ENOTEMPTY,
+                                  EBADF,  ENODATA, ENXIO,   EAGAIN, EINTR};
+  return std::ranges::find(kErrors, error) != kErrors.end();
+}
+
 bool uses_mapping(OperationKind kind) {
   return has(operation_info(kind).fields, Field::source) && kind != OperationKind::copy_range;
 }
@@ -151,6 +167,14 @@ bool same_result(const Operation& operation, std::int64_t result) noexcept {
       break;
   }
   return same_error(operation.kind, expected, result);
+}
+
+bool is_failed_call(const Operation& operation, std::int64_t result) noexcept {
+  if (operation.expected < 0) return false;
+  if (result >= 0) return operation.kind == OperationKind::write && result < operation.expected;
+  const int error = static_cast<int>(-result);
+  if (sets_attributes(operation.kind) && is_unsupported(operation.kind, error)) return false;
+  return !is_of_state(error);
 }
 
 DivergenceClass DivergenceClassifier::judge(const Operation& operation, PathId path,

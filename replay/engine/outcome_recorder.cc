@@ -56,6 +56,12 @@ bool OutcomeRecorder::compare(const Operation& op, PathId path, std::int64_t res
   const DivergenceClass what =
       context_.judge ? context_.judge->judge(op, path, result) : DivergenceClass::mismatch;
   note(op, path, result, what);
+  if (is_failed_call(op, result)) {
+    statistics_.add({.kind = op.kind,
+                     .role = context_.paths->node(path).role,
+                     .error = result < 0 ? static_cast<int>(-result) : 0,
+                     .count = 1});
+  }
   return what != DivergenceClass::mismatch;
 }
 

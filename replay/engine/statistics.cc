@@ -1,6 +1,7 @@
 #include "replay/engine/statistics.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace filereel {
 
@@ -35,6 +36,19 @@ void ReplayStatistics::prepare(const std::bitset<kOperationKinds>& occurring,
   if (paced) lateness.prepare();
   grid.prepare();
   examples.reserve(kDivergenceClasses * kDivergenceExamples);
+  failures.reserve(kMostFailures);
+}
+
+void ReplayStatistics::add(const FailureCount& failure) noexcept {
+  const auto found = std::ranges::find_if(failures, [&](const FailureCount& one) {
+    return std::tie(one.kind, one.role, one.error) ==
+           std::tie(failure.kind, failure.role, failure.error);
+  });
+  if (found != failures.end()) {
+    found->count += failure.count;
+  } else if (failures.size() < kMostFailures) {
+    failures.push_back(failure);
+  }
 }
 
 void ReplayStatistics::restart(std::uint64_t now_ns) noexcept {
@@ -68,6 +82,7 @@ void ReplayStatistics::merge(const ReplayStatistics& other) {
   files += other.files;
   divergences += other.divergences;
   for (std::size_t i = 0; i < kDivergenceClasses; ++i) by_class[i] += other.by_class[i];
+  for (const FailureCount& one : other.failures) add(one);
   unverified += other.unverified;
   lateness.merge(other.lateness);
   lookup_ns += other.lookup_ns;

@@ -87,8 +87,17 @@ struct Divergence {
   std::int64_t result;    // the same; a failed call is -errno
 };
 
+// Calls of one kind that failed with one error although they succeed in the trace.
+struct FailureCount {
+  OperationKind kind = OperationKind::open;
+  Role role = Role::near;  // the root of the path
+  int error = 0;           // 0: a write that was cut short
+  std::uint64_t count = 0;
+};
+
 struct ReplayStatistics {
   static constexpr std::size_t kDivergenceExamples = 8;
+  static constexpr std::size_t kMostFailures = 256;  // entries of `failures`
 
   // Other threads may read these while the replay runs.
   std::array<KindStatistics, kOperationKinds> kinds;
@@ -98,7 +107,8 @@ struct ReplayStatistics {
   std::uint64_t divergences = 0;
   std::array<std::uint64_t, kDivergenceClasses> by_class{};
   std::vector<Divergence> examples;  // the first of each class, by position
-  std::uint64_t unverified = 0;      // operations not compared (Operation::loose)
+  std::vector<FailureCount> failures;
+  std::uint64_t unverified = 0;  // operations not compared (Operation::loose)
   // Not executed, by kind: device nodes, owners, attributes of the system.
   std::array<std::uint64_t, kOperationKinds> refused{};
   Histogram lateness;  // delay of operations after their due time; paced replays
@@ -121,6 +131,8 @@ struct ReplayStatistics {
   // Clears everything except divergences, without allocation; the grid starts at `now_ns`.
   void restart(std::uint64_t now_ns) noexcept;
   void merge(const ReplayStatistics& other);
+  // Adds to the entry of the same kind, role and error. Allocates nothing after prepare().
+  void add(const FailureCount& failure) noexcept;
 
   std::uint64_t bytes_read() const { return of(OperationKind::read).bytes; }
   // Includes copies inside the kernel.

@@ -17,6 +17,7 @@
 #include "replay/compare/side_figures.h"
 #include "replay/compare/work.h"
 #include "replay/history/entry_name.h"
+#include "replay/results/failures.h"
 #include "replay/results/latency.h"
 #include "replay/statistics/order.h"
 #include "replay/statistics/student.h"
@@ -181,17 +182,25 @@ std::vector<DeviceTrend> trends_of(const HistoryDirectory& history, const TrendF
       firmware.push_back({entry.firmware, entry.started});
     }
     for (const Measurement& measurement : entry.result.measurements) {
-      if (wanted(filter.sets, measurement.set) &&
-          wanted(filter.operations, measurement.operation) &&
-          wanted(filter.file_systems, measurement.file_system)) {
+      if (!wanted(filter.sets, measurement.set) ||
+          !wanted(filter.operations, measurement.operation) ||
+          !wanted(filter.file_systems, measurement.file_system)) {
+        continue;
+      }
+      const std::string failed = failed_work_text(entry.result, measurement);
+      if (failed.empty()) {
         add_point(one, entry, measurement);
+      } else {
+        one.trend.left_out.push_back(fmt::format("result {}, {}: the work was not done: {}",
+                                                 entry.number, key_text(key_of(measurement)),
+                                                 failed));
       }
     }
   }
   std::vector<DeviceTrend> trends;
   for (TrendBuilder& one : growing) {
     DeviceTrend& trend = one.trend;
-    if (trend.series.empty()) continue;
+    if (trend.series.empty() && trend.left_out.empty()) continue;
     for (TrendSeries& series : trend.series) finish(series, trend.firmware);
     shorten_options(trend.series);
     trends.push_back(std::move(trend));

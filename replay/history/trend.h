@@ -52,6 +52,8 @@ struct DeviceTrend {
   std::string device;
   std::vector<TrendFirmware> firmware;  // in the order of their first results
   std::vector<TrendSeries> series;      // in the order of occurrence
+  // Measurements whose work was not done, and why: a line each. They are in no series.
+  std::vector<std::string> left_out = {};
 };
 
 // By device, in the order of the first results. Figures are the main rates (MB/s until durable for

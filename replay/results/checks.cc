@@ -15,6 +15,8 @@
 #include "filesets/system/counted.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
+#include "replay/results/check_texts.h"
+#include "replay/results/work_checks.h"
 #include "replay/statistics/bootstrap.h"
 #include "replay/statistics/drift.h"
 #include "replay/statistics/holm.h"
@@ -50,21 +52,10 @@ constexpr double kNearlyFull = 0.95;
 // Sample::cold_method if files were read to warm the caches.
 constexpr std::string_view kRead = "read";
 
-constexpr std::array<std::string_view, 12> kCodes = {
-    "too-few-samples", "not-cold",     "not-warm",       "bimodal",
-    "drift",           "device-busy",  "cpu-busy",       "cpu-stolen",
-    "cpu-frequency",   "lookups-slow", "clock-unstable", "volume-nearly-full"};
-
-std::string name_of(const Measurement& one) {
-  std::string name = one.operation;
-  name = info_of(one.kind).by_set ? name + " of " + one.set : one.workload + ": " + name;
-  name += point_text(one.parameters);
-  return fmt::format("'{}' on {}", printable(name), printable(one.file_system));
-}
-
-std::string percent(double share) {
-  return fmt::format("{:.0f} %", share * 100);
-}
+constexpr std::array<std::string_view, 13> kCodes = {
+    "too-few-samples", "not-cold",           "not-warm",    "bimodal",       "drift",
+    "device-busy",     "cpu-busy",           "cpu-stolen",  "cpu-frequency", "lookups-slow",
+    "clock-unstable",  "volume-nearly-full", "calls-failed"};
 
 std::string number(double value) {
   return fmt::format("{:.3g}", value);
@@ -181,7 +172,7 @@ void not_cold(CheckedResult& checked) {
           {"not-cold",
            fmt::format("{} of the content was cached before {} started, so it was faster than the "
                        "device{}",
-                       percent(cached.most), name_of(*cached.worst),
+                       percent_text(cached.most), quoted_name(*cached.worst),
                        cached.warm < 2 ? "" : fmt::format(" ({})", how_many(checked, cached.warm))),
            "run as root, on a volume that filereel may format"});
     }
@@ -217,7 +208,7 @@ void not_warm(CheckedResult& checked) {
       {"not-warm",
        fmt::format("only {} of the content was cached before {} started, so the device was read, "
                    "too{}",
-                   percent(least), name_of(*worst),
+                   percent_text(least), quoted_name(*worst),
                    count < 2 ? "" : fmt::format(" ({})", how_many(checked, count))),
        "use files that fit in memory, for example with a smaller --scale"});
 }
@@ -237,7 +228,7 @@ void bimodal(CheckedResult& checked) {
   if (!worst) return;
   checked.result.warn(
       {"bimodal",
-       fmt::format("{} is bimodal, around {} and {} {}{}", name_of(*worst->of),
+       fmt::format("{} is bimodal, around {} and {} {}{}", quoted_name(*worst->of),
                    number(furthest.low), number(furthest.high), worst->unit,
                    count < 2 ? ""
                              : fmt::format("; {} {} bimodal", how_many(checked, count),
@@ -269,8 +260,8 @@ void drift(CheckedResult& checked) {
   const double change = drifts[*worst].change;
   checked.result.warn(
       {"drift",
-       fmt::format("{} became {} {} during the run{}", name_of(*series[*worst]->of),
-                   percent(std::abs(change - 1)), change < 1 ? "slower" : "faster",
+       fmt::format("{} became {} {} during the run{}", quoted_name(*series[*worst]->of),
+                   percent_text(std::abs(change - 1)), change < 1 ? "slower" : "faster",
                    count < 2 ? "" : fmt::format("; {} drifted", how_many(checked, count))),
        "let the drive settle, fill its caches and cool it before you measure"});
 }
@@ -310,10 +301,11 @@ void processors_busy(CheckedResult& checked, std::optional<double> Conditions::*
     if (*taken > threshold) busy.push_back(*taken);
   });
   if (busy.empty() || !often(busy.size(), looks)) return;
-  checked.result.warn({code,
-                       fmt::format("{} took {} of the CPU time (median of {})", who,
-                                   percent(median(busy)), counted_of(busy.size(), looks, "sample")),
-                       next_step});
+  checked.result.warn(
+      {code,
+       fmt::format("{} took {} of the CPU time (median of {})", who, percent_text(median(busy)),
+                   counted_of(busy.size(), looks, "sample")),
+       next_step});
 }
 
 void clock_rates(CheckedResult& checked) {
@@ -363,7 +355,7 @@ void slow_lookups(CheckedResult& checked) {
        fmt::format(
            "filereel's own lookups of directories took {} of the time of operations (median "
            "of {})",
-           percent(median(slow)), counted_of(slow.size(), looks, "sample")),
+           percent_text(median(slow)), counted_of(slow.size(), looks, "sample")),
        "judge the latencies, which do not contain them; elapsed times do"});
 }
 
@@ -395,7 +387,7 @@ void nearly_full(CheckedResult& checked) {
   checked.result.warn(
       {"volume-nearly-full",
        fmt::format("the volume was {:.0f} % full after {}", std::floor(most * 100),
-                   name_of(*worst)),
+                   quoted_name(*worst)),
        "use a larger volume or a smaller --scale; full file systems and drives are slow"});
 }
 
@@ -412,10 +404,20 @@ void host_of_virtual_machine(CheckedResult& checked) {
 
 // In the order of the warnings. To add a check, write a function, and add it here and its code
 // above.
-constexpr std::array<void (*)(CheckedResult&), 12> kChecks = {
-    too_few,     not_cold,     not_warm,       bimodal,
-    drift,       device_busy,  other_programs, host_of_virtual_machine,
-    clock_rates, slow_lookups, clock_source,   nearly_full};
+constexpr std::array<void (*)(CheckedResult&), 13> kChecks = {
+    too_few,
+    not_cold,
+    not_warm,
+    bimodal,
+    drift,
+    device_busy,
+    other_programs,
+    host_of_virtual_machine,
+    clock_rates,
+    slow_lookups,
+    clock_source,
+    nearly_full,
+    [](CheckedResult& checked) { check_calls(checked.result); }};
 
 }  // namespace
 

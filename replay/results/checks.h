@@ -14,6 +14,7 @@ namespace filereel {
 //   not-warm            caches that should be warm did not hold all content
 //   bimodal             samples form two groups
 //   drift               samples have a trend over the run
+//   calls-failed        calls failed that should have succeeded: the work was not done
 //   device-busy         other I/O on the drive shortly before steps
 //   cpu-busy            other programs used CPU time
 //   cpu-stolen          the host of this virtual machine used CPU time

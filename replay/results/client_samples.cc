@@ -125,6 +125,16 @@ void add_tree(std::optional<TreeComparison>& all, const TreeComparison& one, std
   }
 }
 
+void add_failed_calls(std::span<const FailedCalls> calls, std::vector<FailedCalls>& all) {
+  for (const FailedCalls& call : calls) {
+    const auto same = std::ranges::find_if(all, [&](const FailedCalls& one) {
+      return one.volume == call.volume && one.operation == call.operation &&
+             one.error == call.error;
+    });
+    same == all.end() ? all.push_back(call) : static_cast<void>(same->count += call.count);
+  }
+}
+
 std::optional<ReelSample> reel_of(std::span<const ClientSample> clients) {
   std::optional<ReelSample> all;
   std::vector<const LatencySummary*> lateness;
@@ -258,6 +268,7 @@ Sample merge_samples(std::span<const ClientSample> clients) {
       example.path = fmt::format("client-{}/{}", i, example.path);
       all.examples.push_back(std::move(example));
     }
+    add_failed_calls(one.failed_calls, all.failed_calls);
     if (one.course) {
       grid.merge(unpack_course(*one.course), static_cast<std::uint64_t>(later_s * 1e9));
     }

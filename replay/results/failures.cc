@@ -1,5 +1,8 @@
 #include "replay/results/failures.h"
 
+#include <algorithm>
+#include <functional>
+
 #include <errno.h>
 #include <fmt/format.h>
 #include <string.h>
@@ -7,6 +10,7 @@
 #include "filesets/system/counted.h"
 #include "filesets/system/limits.h"
 #include "filesets/system/printable.h"
+#include "replay/engine/divergence_classifier.h"
 #include "replay/engine/statistics.h"
 #include "traces/export/dump.h"
 
@@ -20,8 +24,9 @@ bool is_failure(std::string_view kind_of) {
 
 class Failures {
  public:
-  void add(const Measurement& measurement) {
+  void add(const Result& result, const Measurement& measurement) {
     for (const Sample& sample : measurement.samples) add(sample);
+    if (work_.empty()) work_ = failed_work_text(result, measurement);
   }
 
   std::string text() const {
@@ -34,7 +39,9 @@ class Failures {
     add(mismatches_, "true mismatch", "true mismatches");
     add(contents_, "read with wrong content", "reads with wrong content");
     add(differences_, "difference in the tree", "differences in the tree");
-    return text.empty() || first_.empty() ? text : fmt::format("{} ({})", text, first_);
+    if (!text.empty() && !first_.empty()) text += fmt::format(" ({})", first_);
+    if (work_.empty()) return text;
+    return text.empty() ? work_ : fmt::format("{}; {}", text, work_);
   }
 
  private:
@@ -57,8 +64,61 @@ class Failures {
   }
 
   std::uint64_t mismatches_ = 0, contents_ = 0, differences_ = 0;
-  std::string first_;
+  std::string first_, work_;
 };
+
+void add_failed_call(const FailedCalls& call, std::uint32_t sample, std::vector<FailedWork>& all) {
+  const auto same = std::ranges::find_if(all, [&](const FailedWork& one) {
+    return one.calls.volume == call.volume && one.calls.operation == call.operation &&
+           one.calls.error == call.error;
+  });
+  if (same == all.end()) {
+    all.push_back({.calls = call, .runs = 1, .of = sample});
+    return;
+  }
+  if (same->of != sample) ++same->runs;
+  same->of = sample;
+  same->calls.count = std::max(same->calls.count, call.count);
+}
+
+// Whether an example of a divergence is a failed call (divergence_classifier.h).
+bool is_failed_example(const DivergenceExample& one) {
+  Operation operation;
+  if (one.result >= 0 || !find_operation_kind(one.operation, operation.kind)) return false;
+  operation.expected = one.expected;
+  return is_failed_call(operation, one.result);
+}
+
+// What the examples tell.
+std::vector<FailedCalls> calls_in_examples(const Sample& sample) {
+  std::vector<FailedCalls> calls;
+  for (const DivergenceExample& one : sample.examples) {
+    if (!is_failed_example(one)) continue;
+    const std::string error = errno_name(static_cast<int>(-one.result));
+    const auto same = std::ranges::find_if(calls, [&](const FailedCalls& call) {
+      return call.operation == one.operation && call.error == error;
+    });
+    if (same != calls.end()) {
+      ++same->count;
+    } else {
+      calls.push_back({std::string(role_name(Role::near)), one.operation, error, 1});
+    }
+  }
+  return calls;
+}
+
+// "/dev/sdb (near, ext4)".
+std::string volume_text(std::string_view role, const Result& result,
+                        const Measurement& measurement) {
+  const VolumeDescription* found = nullptr;
+  for (const VolumeDescription& volume : result.volumes) {
+    if (role_name(volume.role) != role) continue;
+    if (!found || volume.file_system == measurement.file_system) found = &volume;
+  }
+  if (!found) return fmt::format("{} ({})", printable(role), printable(measurement.file_system));
+  return fmt::format("{} ({}, {})", printable(found->target), printable(role),
+                     printable(found->file_system));
+}
 
 // The operations are possible, so that their errors have a cause outside of filereel.
 std::string advice_on(const DivergenceExample& what, std::string_view room) {
@@ -105,14 +165,55 @@ std::string describe_divergence(const DivergenceExample& one) {
 
 std::string failures_of(const Result& result) {
   Failures failures;
-  for (const Measurement& measurement : result.measurements) failures.add(measurement);
+  for (const Measurement& measurement : result.measurements) failures.add(result, measurement);
   return failures.text();
 }
 
-std::string failures_of(const Measurement& measurement) {
+std::string failures_of(const Result& result, const Measurement& measurement) {
   Failures failures;
-  failures.add(measurement);
+  failures.add(result, measurement);
   return failures.text();
+}
+
+std::vector<FailedWork> failed_work_of(const Measurement& measurement) {
+  std::vector<FailedWork> all;
+  std::uint32_t number = 0;
+  for (const Sample& sample : measurement.samples) {
+    ++number;
+    if (sample.failed_calls.empty()) {
+      for (const FailedCalls& call : calls_in_examples(sample)) add_failed_call(call, number, all);
+    }
+    for (const FailedCalls& call : sample.failed_calls) add_failed_call(call, number, all);
+  }
+  for (FailedWork& one : all) one.of = number;
+  std::ranges::stable_sort(all, std::greater{},
+                           [](const FailedWork& one) { return one.calls.count; });
+  return all;
+}
+
+bool is_incomplete(const Measurement& measurement) {
+  return std::ranges::any_of(measurement.samples, [](const Sample& sample) {
+    return !sample.failed_calls.empty() || !calls_in_examples(sample).empty();
+  });
+}
+
+std::string describe_failed_work(const FailedWork& work, const Result& result,
+                                 const Measurement& measurement) {
+  const FailedCalls& calls = work.calls;
+  return fmt::format("{} on {} {} {}: {}{}", printable(calls.operation),
+                     volume_text(calls.volume, result, measurement),
+                     calls.error == FailedCalls::kCutShort ? "wrote" : "failed with",
+                     printable(calls.error), counted(calls.count, "time"),
+                     work.of > 1 ? " a run, in " + counted_of(work.runs, work.of, "run") : "");
+}
+
+std::string failed_work_text(const Result& result, const Measurement& measurement) {
+  const std::vector<FailedWork> work = failed_work_of(measurement);
+  if (work.empty()) return "";
+  std::string text = describe_failed_work(work.front(), result, measurement);
+  if (work.size() == 1) return text;
+  return text + fmt::format(", and {} failed",
+                            counted(work.size() - 1, "other kind of call", "other kinds of call"));
 }
 
 std::string describe_failure(const std::string& where, const DivergenceExample& what,

@@ -1,8 +1,10 @@
 // Describes where a replay diverged from the trace.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "replay/results/result.h"
 
@@ -11,10 +13,32 @@ namespace filereel {
 // "position 12, thread 0, open a/b: expected 0, got ENOENT".
 std::string describe_divergence(const DivergenceExample& one);
 
-// The reasons why a replay failed: true mismatches, wrong content, differences in the tree. The
-// text gives the counts and the first one; "" if there are none.
+// The reasons why a replay failed: true mismatches, wrong content, differences in the tree, failed
+// calls. The text gives the counts and the first one; "" if there are none.
 std::string failures_of(const Result& result);
-std::string failures_of(const Measurement& measurement);  // of one measurement
+// Of one of its measurements.
+std::string failures_of(const Result& result, const Measurement& measurement);
+
+// Calls of a measurement that failed with one error on one volume, although they should have
+// succeeded.
+struct FailedWork {
+  FailedCalls calls;  // of the sample with most of them
+  std::uint32_t runs = 0, of = 0;
+};
+
+// By number of calls, the most first. Of results without Sample::failed_calls, what the examples of
+// divergences tell.
+std::vector<FailedWork> failed_work_of(const Measurement& measurement);
+
+// Whether a part of the measurement's work was not done: it has no rank and no prediction.
+bool is_incomplete(const Measurement& measurement);
+
+// "write on /dev/sdb (near, ext4) failed with EINVAL: 4000 times a run, in 5 of 5 runs".
+std::string describe_failed_work(const FailedWork& work, const Result& result,
+                                 const Measurement& measurement);
+
+// The first of them, and the number of others; "" if the work was done.
+std::string failed_work_text(const Result& result, const Measurement& measurement);
 
 // Describes a failed operation of a workload: where and why. `room` is the advice for a full
 // volume.

@@ -179,6 +179,15 @@ struct DivergenceExample {
   std::string kind_of = {};               // divergence_class_name
 };
 
+// Calls of one kind that failed with one error on one volume, although they should have succeeded.
+struct FailedCalls {
+  std::string volume, operation;  // role_name, and the name of the operation
+  std::string error;              // "EINVAL"; kCutShort
+  std::uint64_t count = 0;
+
+  static constexpr std::string_view kCutShort = "a part of the data";
+};
+
 // A difference between the tree on a volume and the expected one.
 struct TreeDifference {
   std::string path;
@@ -260,6 +269,7 @@ struct Sample {
   bool moved_no_data = false;           // a copy that shares its blocks with the original
   std::uint64_t divergences = 0;
   std::vector<DivergenceExample> examples;
+  std::vector<FailedCalls> failed_calls = {};
   // By operation name. Latencies of paced operations count from their scheduled time; `service`
   // then has the time in the call itself.
   std::map<std::string, LatencySummary> latency, service;

@@ -83,6 +83,11 @@ inline constexpr auto kMembers<DivergenceExample> =
                Member{"class", &DivergenceExample::kind_of, true}};
 
 template <>
+inline constexpr auto kMembers<FailedCalls> =
+    std::tuple{Member{"volume", &FailedCalls::volume}, Member{"operation", &FailedCalls::operation},
+               Member{"error", &FailedCalls::error}, Member{"count", &FailedCalls::count}};
+
+template <>
 inline constexpr auto kMembers<TreeDifference> =
     std::tuple{Member{"path", &TreeDifference::path}, Member{"text", &TreeDifference::text}};
 
@@ -155,6 +160,7 @@ inline constexpr auto kMembers<Sample> =
                Member{"cold_method", &Sample::cold_method},
                Member{"cached_before", &Sample::cached_before},
                Member{"moved_no_data", &Sample::moved_no_data},
+               Member{"failed_calls", &Sample::failed_calls, true},
                Member{"latency", &Sample::latency},
                Member{"service", &Sample::service, true},
                Member{"slowest", &Sample::slowest, true},

@@ -12,6 +12,7 @@
 #include "replay/measure/clock.h"
 #include "replay/results/latency.h"
 #include "replay/results/packed.h"
+#include "traces/export/dump.h"
 
 namespace filereel {
 namespace {
@@ -74,6 +75,23 @@ std::vector<SlowRecord> slowest_of(const ReplayStatistics& statistics, const Pat
   return list;
 }
 
+void add_failed_calls(const ReplayOutcome& outcome, std::optional<Role> role, Sample& sample) {
+  for (const FailureCount& one : outcome.statistics.failures) {
+    const std::string error =
+        one.error == 0 ? std::string(FailedCalls::kCutShort) : errno_name(one.error);
+    sample.failed_calls.push_back({std::string(role_name(role.value_or(one.role))),
+                                   std::string(operation_info(one.kind).name), error, one.count});
+  }
+}
+
+// Of threads that work on one volume each, the volume is that of the thread.
+void add_failed_calls(const ReplayOutcome& outcome, Sample& sample) {
+  if (outcome.by_volume.empty()) return add_failed_calls(outcome, std::nullopt, sample);
+  for (std::size_t role = 0; role < outcome.by_volume.size(); ++role) {
+    add_failed_calls(outcome.by_volume[role], static_cast<Role>(role), sample);
+  }
+}
+
 }  // namespace
 
 void fill_sample(Sample& sample, const ReplayOutcome& outcome, const PathTable& paths) {
@@ -91,6 +109,7 @@ void fill_sample(Sample& sample, const ReplayOutcome& outcome, const PathTable& 
                                paths.relative(one.path), one.expected, one.result,
                                std::string(divergence_class_name(one.kind_of))});
   }
+  add_failed_calls(outcome, sample);
   for (std::size_t i = 0; i < kOperationKinds; ++i) {
     const KindStatistics& kind = statistics.kinds[i];
     if (kind.count() == 0) continue;

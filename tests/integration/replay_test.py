@@ -123,9 +123,9 @@ class Replays(IntegrationTest):
             self.check_tree(point)
 
     @needs("fat32")
-    def test_links_on_fat32_are_counted_and_do_not_fail_the_replay(self):
+    def test_links_on_fat32_are_counted_and_fail_the_replay(self):
         done = self.filereel("replay", self.reel, f"image:{self.scratch}/a.img,size=300M", "--fs",
-                             "fat32", "--verify", "tree", "--json", "r.json")
+                             "fat32", "--verify", "tree", "--json", "r.json", status=1)
         sample = self.result()["measurements"][0]["samples"][0]
         self.assertGreater(sample["divergences"]["by_class"].get("limit", 0), 0, done)
         self.assertGreater(sample["tree"]["left_out"], 0, done)

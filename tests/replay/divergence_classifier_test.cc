@@ -54,5 +54,29 @@ TEST_CASE("a missing name explains divergences on it and below") {
   CHECK(judge.judge(on_file(unlink, 6, path), path, -ENOENT) == DivergenceClass::consequence);
 }
 
+TEST_CASE("a failed call succeeds in the trace, and the volume did not do its work") {
+  for (const int error : {EINVAL, ENOSPC, EDQUOT, EIO, EROFS, EFBIG}) {
+    CHECK(is_failed_call(on_file(write, 5, 1, 512), -error));
+    CHECK_FALSE(is_failed_call(on_file(write, 5, 1, -EINVAL), -error));  // failed there, too
+  }
+  CHECK(is_failed_call(on_file(write, 5, 1, 512), 100));
+  CHECK_FALSE(is_failed_call(on_file(read, 5, 1, 512), 100));
+  for (const OperationKind kind : {link, symlink}) {
+    CHECK(is_failed_call(on_file(kind, 5, 1), -EPERM));
+    CHECK(is_failed_call(on_file(kind, 5, 1), -EOPNOTSUPP));
+  }
+  CHECK(is_failed_call(on_file(link, 5, 1), -EMLINK));
+  CHECK(is_failed_call(on_file(sync, 5, 1), -EIO));
+}
+
+TEST_CASE("names, other threads and missing attributes are no failed calls") {
+  for (const int error : {ENOENT, EEXIST, ENOTDIR, ENOTEMPTY, EBADF, EAGAIN}) {
+    CHECK_FALSE(is_failed_call(on_file(open, 5, 1), -error));
+  }
+  CHECK_FALSE(is_failed_call(on_file(set_xattr, 5, 1), -EOPNOTSUPP));
+  CHECK_FALSE(is_failed_call(on_file(change_mode, 5, 1), -EPERM));
+  CHECK(is_failed_call(on_file(change_mode, 5, 1), -EIO));
+}
+
 }  // namespace
 }  // namespace filereel

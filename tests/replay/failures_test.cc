@@ -36,6 +36,44 @@ TEST_CASE("wrong content fails a replay, and a difference in the tree alone is n
         "1 read with wrong content, 1 difference in the tree (a/c has 5 bytes instead of 10)");
 }
 
+// Of a replay in which direct writes failed, more of them in the second run.
+Result with_failed_writes() {
+  Result result = sample_replay();
+  for (Sample& sample : result.measurements[0].samples) {
+    sample.reel->divergences.clear();
+    sample.examples.clear();
+    sample.tree.reset();
+  }
+  result.measurements[0].samples[0].failed_calls = {{"near", "write", "EINVAL", 40}};
+  result.measurements[0].samples[1].failed_calls = {{"near", "link", "EPERM", 2},
+                                                    {"near", "write", "EINVAL", 50}};
+  return result;
+}
+
+TEST_CASE("failed calls make a measurement incomplete, with volume, operation, error and number") {
+  const Result result = with_failed_writes();
+  const Measurement& one = result.measurements[0];
+  CHECK(is_incomplete(one));
+  const std::vector<FailedWork> work = failed_work_of(one);
+  REQUIRE(work.size() == 2);
+  CHECK(describe_failed_work(work[0], result, one) ==
+        "write on /dev/sdb1 (near, ext4) failed with EINVAL: 50 times a run, in 2 of 3 runs");
+  CHECK(describe_failed_work(work[1], result, one) ==
+        "link on /dev/sdb1 (near, ext4) failed with EPERM: 2 times a run, in 1 of 3 runs");
+  CHECK(failures_of(result) ==
+        describe_failed_work(work[0], result, one) + ", and 1 other kind of call failed");
+}
+
+TEST_CASE("of results without failed calls, the examples of limits tell") {
+  Result result = sample_replay();
+  CHECK_FALSE(is_incomplete(result.measurements[0]));  // a rename of a missing name
+  result.measurements[0].samples[0].examples = {{7, 0, "write", "f", 512, -EINVAL, "limit"},
+                                                {8, 0, "write", "f", -EINVAL, 512, "limit"}};
+  CHECK(is_incomplete(result.measurements[0]));
+  CHECK(failed_work_of(result.measurements[0]).at(0).calls.count == 1);
+  CHECK(is_incomplete(sample_result().measurements.back()));
+}
+
 TEST_CASE("a failed operation is reported with its file, in one line, with advice") {
   const DivergenceExample full{16, 1, "write", "a\x1b[31m", 65536, -28};
   const std::string text = describe_failure("ext4, run 2", full, "use a larger volume");

@@ -66,6 +66,23 @@ TEST_CASE("entries shown to be slower have a higher rank, others share it") {
   CHECK(ranking.firsts(0) == 0);
 }
 
+TEST_CASE("work that was not done has no rank, whatever the order of the groups") {
+  for (std::size_t bad = 0; bad < 3; ++bad) {
+    std::vector<ResultGroup> groups;
+    for (std::size_t i = 0; i < 3; ++i) {
+      groups.push_back(group_with(std::to_string(i), {ranked_runs("create", "ext4", 1, 10, i)}));
+    }
+    Measurement& failed = groups[bad].results[0].measurements[0] =
+        ranked_runs("create", "ext4", 0.1, 10, 7);
+    failed.samples.back().failed_calls = {{"near", "write", "ENOSPC", 3}};
+    for (Sample& sample : failed.samples) sample.bytes /= 3;  // other work than the others did
+    const RankedMeasurement one = rank_groups(groups).measurements.at(0);
+    CHECK(entry_of(one, bad).rank == 0);
+    CHECK(entry_of(one, bad).reason.contains("write on near (ext4) failed with ENOSPC: 3 times"));
+    for (std::size_t i = 0; i < 3; ++i) CHECK((entry_of(one, i).rank == 1) == (i != bad));
+  }
+}
+
 TEST_CASE("a noisy entry ties with both of its neighbours, which are told apart") {
   const std::vector<ResultGroup> groups = {
       group_with("fast", {ranked_runs("create", "ext4", 1, 10, 1)}),

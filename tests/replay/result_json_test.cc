@@ -347,6 +347,18 @@ TEST_CASE("a workload that is a recorded trace keeps how it was replayed beside 
   CHECK(result_to_json(got) == text);
 }
 
+TEST_CASE("failed calls are written if there are any, and read") {
+  Result result = sample_replay();
+  result.measurements[0].samples[1].failed_calls = {{"near", "write", "EINVAL", 40}};
+  const std::string text = result_to_json(result);
+  const Json samples = Json::parse(text)["measurements"][0]["samples"];
+  CHECK_FALSE(samples[0].contains("failed_calls"));
+  CHECK(samples[1]["failed_calls"][0]["error"] == "EINVAL");
+  const Result got = result_from_json(text, "drive.json");
+  CHECK(got.measurements.at(0).samples.at(1).failed_calls.at(0).count == 40);
+  CHECK(result_to_json(got) == text);
+}
+
 TEST_CASE("sweeps of no points, or of far too many, are refused") {
   const auto refused = [](const Json& axes) {
     Json json = Json::parse(result_to_json(sample_sweep()));

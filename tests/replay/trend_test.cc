@@ -125,6 +125,15 @@ TEST_CASE("what moves no data is shown in files a second, and what failed not at
   CHECK(trends_of(folder_of({entry})).empty());
 }
 
+TEST_CASE("work that was not done is in no series, and is named") {
+  HistoryEntry entry = entry_of(2, "1.0", 2);
+  entry.result.measurements[0].samples[0].failed_calls = {{"near", "write", "ENOSPC", 3}};
+  const DeviceTrend trend = trends_of(folder_of({entry_of(1, "1.0", 1), entry})).at(0);
+  CHECK(trend.series.at(0).points.size() == 1);
+  REQUIRE(trend.left_out.size() == 1);
+  CHECK(trend.left_out[0].contains("failed with ENOSPC: 3 times"));
+}
+
 TEST_CASE("workloads are shown in operations a second") {
   HistoryEntry entry = entry_of(1, "1.0", 2);
   entry.result = sample_replay();
