@@ -37,6 +37,26 @@
 namespace filereel {
 namespace {
 
+// What the file systems say of themselves.
+std::string volume_features(const Result& result) {
+  std::string text;
+  for (const VolumeDescription& volume : result.volumes) {
+    std::string values = volume.features_unknown;
+    for (const auto& [name, value] : volume.features) {
+      values += fmt::format("{}{} {}", values.empty() ? "" : ", ", name, value);
+    }
+    if (volume.used) {
+      values +=
+          fmt::format("{}{:.0f} % in use before", values.empty() ? "" : ", ", *volume.used * 100);
+    }
+    if (values.empty()) continue;
+    text += wrapped(printable_line(fmt::format("features of {} {} ({}): {}", role_name(volume.role),
+                                               volume.target, volume.file_system, values)),
+                    2);
+  }
+  return text;
+}
+
 // Results are JSON objects. No other input of `show` starts with a brace.
 bool is_result(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
@@ -221,7 +241,7 @@ class Show {
   void result(const Result& result, const std::string& wanted) const {
     if (json_) return session_.write(result_to_json(result));
     const std::string maps = heat_maps(result, wanted, bold());
-    session_.print(format_result(result, bold()) + maps);
+    session_.print(format_result(result, bold()) + volume_features(result) + maps);
   }
 
  private:

@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <functional>
 #include <iterator>
+#include <optional>
+#include <set>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,6 +17,7 @@
 
 #include "filesets/system/units.h"
 #include "replay/results/hidden_serials.h"
+#include "replay/statistics/order.h"
 
 namespace filereel {
 namespace {
@@ -237,8 +242,98 @@ std::vector<ComparedProperty> job_aspects(std::span<const Result> base,
   return list;
 }
 
+bool is_of(const VolumeDescription& volume, Role role, const std::string& file_system) {
+  return volume.role == role && volume.file_system == file_system;
+}
+
+// The names of values, and those in their list of features, on either side.
+struct FeatureNames {
+  std::set<std::string> values, features;
+};
+
+std::set<std::string> words_in(const std::string& list) {
+  std::istringstream words(list);
+  return {std::istream_iterator<std::string>(words), {}};
+}
+
+std::set<std::string> features_in(const VolumeDescription& volume) {
+  const auto found = volume.features.find(std::string(kFeatureList));
+  return found == volume.features.end() ? std::set<std::string>() : words_in(found->second);
+}
+
+void add_names(std::span<const Result> results, Role role, const std::string& file_system,
+               FeatureNames& names) {
+  for (const Result& result : results) {
+    for (const VolumeDescription& volume : result.volumes) {
+      if (!is_of(volume, role, file_system)) continue;
+      for (const auto& [name, value] : volume.features) names.values.insert(name);
+      names.features.merge(features_in(volume));
+    }
+  }
+  names.values.erase(std::string(kFeatureList));
+}
+
+// What the file systems say of themselves, each value and each feature of a list for itself.
+std::vector<ComparedProperty> feature_aspects(Role role, const std::string& file_system,
+                                              const FeatureNames& names) {
+  std::vector<ComparedProperty> list;
+  using Text = std::function<std::string(const VolumeDescription&)>;
+  const auto add = [&](const std::string& what, Text text) {
+    list.push_back({ChangeKind::file_system,
+                    fmt::format("{} of {} ({})", what, file_system, role_name(role)),
+                    [=, text = std::move(text)](const PreparedResult& looked, Values& values) {
+                      for (const VolumeDescription& volume : looked.volumes) {
+                        if (is_of(volume, role, file_system)) values.add(text(volume));
+                      }
+                    }});
+  };
+  for (const std::string& name : names.features) {
+    add(name, [name](const VolumeDescription& volume) -> std::string {
+      if (volume.features.empty()) return "";
+      return features_in(volume).contains(name) ? "on" : "off";
+    });
+  }
+  for (const std::string& name : names.values) {
+    add(name, [name](const VolumeDescription& volume) -> std::string {
+      const auto found = volume.features.find(name);
+      return found == volume.features.end() ? "" : found->second;
+    });
+  }
+  add("features", [](const VolumeDescription& volume) -> std::string {
+    if (!volume.features.empty()) return "known";
+    return volume.features_unknown.empty() ? "" : "unknown: " + volume.features_unknown;
+  });
+  return list;
+}
+
+// The median share in use before the first step.
+std::optional<double> used_before(std::span<const PreparedResult> results, Role role) {
+  std::vector<double> shares;
+  for (const PreparedResult& one : results) {
+    for (const VolumeDescription& volume : one.volumes) {
+      if (volume.role == role && volume.used) shares.push_back(*volume.used);
+    }
+  }
+  return shares.empty() ? std::nullopt : std::optional(median(shares));
+}
+
+// Volumes are compared as fuller only if it may matter.
+void compare_use(std::span<const PreparedResult> base, std::span<const PreparedResult> fresh,
+                 std::vector<Change>& changes) {
+  constexpr double kMatters = 0.05;
+  const auto text = [](double share) { return fmt::format("{:.0f} %", share * 100); };
+  for (std::size_t i = 0; i < kRoles; ++i) {
+    const auto role = static_cast<Role>(i);
+    const std::optional<double> before = used_before(base, role), after = used_before(fresh, role);
+    if (!before || !after || std::abs(*after - *before) < kMatters) continue;
+    changes.push_back({ChangeKind::other, fmt::format("share in use ({})", role_name(role)),
+                       text(*before), text(*after)});
+  }
+}
+
 // For the file systems of the base, in their order.
-std::vector<ComparedProperty> all_volume_aspects(std::span<const Result> base, bool across) {
+std::vector<ComparedProperty> all_volume_aspects(std::span<const Result> base,
+                                                 std::span<const Result> fresh, bool across) {
   std::vector<ComparedProperty> list;
   std::vector<std::pair<Role, std::string>> seen;
   for (const Result& result : base) {
@@ -247,6 +342,12 @@ std::vector<ComparedProperty> all_volume_aspects(std::span<const Result> base, b
       if (std::ranges::find(seen, place) != seen.end()) continue;
       seen.push_back(place);
       std::ranges::move(volume_aspects(place.first, place.second), std::back_inserter(list));
+      if (across) continue;  // each has features of its own
+      FeatureNames names;
+      add_names(base, place.first, place.second, names);
+      add_names(fresh, place.first, place.second, names);
+      std::ranges::move(feature_aspects(place.first, place.second, names),
+                        std::back_inserter(list));
     }
   }
   return list;
@@ -262,7 +363,7 @@ std::vector<ComparedProperty> all_aspects(std::span<const Result> base,
     append(drive_aspects(static_cast<Role>(role)));
     list.push_back(share_aspect(static_cast<Role>(role)));
   }
-  append(all_volume_aspects(base, across));
+  append(all_volume_aspects(base, fresh, across));
   for (const PlainAspect& aspect : kPlainAspects) {
     list.push_back({ChangeKind::other, aspect.what,
                     [text = aspect.text](const PreparedResult& looked, Values& values) {
@@ -295,6 +396,7 @@ std::vector<Change> changes_between(std::span<const Result> base, std::span<cons
     if (before.empty() || after.empty() || !before.differ_from(after)) continue;
     changes.push_back({aspect.kind, aspect.what, before.text(), after.text()});
   }
+  compare_use(base_looked, fresh_looked, changes);
   std::ranges::stable_sort(changes, {}, &Change::kind);
   return changes;
 }

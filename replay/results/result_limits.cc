@@ -34,6 +34,7 @@ class LimitChecker {
     for (const VolumeDescription& one : result_.volumes) {
       at_most(one.drives.size(), kMostDrives, "drives of a volume");
       at_most(one.states.size(), kMostDrives, "states of a volume");
+      at_most(one.features.size(), kMostNames, "features of a volume");
       if (one.network) look_at(*one.network);
     }
     at_most(result_.baselines.size(), kMostBaselines, "block baselines");

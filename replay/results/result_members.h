@@ -271,7 +271,10 @@ inline constexpr auto kMembers<VolumeDescription> =
                Member{"states", &VolumeDescription::states, true},
                Member{"start", &VolumeDescription::start},
                Member{"part", &VolumeDescription::part, true},
-               Member{"network", &VolumeDescription::network}};
+               Member{"network", &VolumeDescription::network},
+               Member{"features", &VolumeDescription::features, true},
+               Member{"features_unknown", &VolumeDescription::features_unknown, true},
+               Member{"used", &VolumeDescription::used}};
 
 template <>
 inline constexpr auto kMembers<HostInfo> =

@@ -117,12 +117,16 @@ void measure_idle_traffic(const std::vector<Volume*>& volumes, Conditions& condi
       after > *before ? static_cast<double>(after - *before) / seconds : 0.0;
 }
 
-void add_volume_used(const Volume& volume, Conditions& conditions) {
+std::optional<double> used_share(const Volume& volume) {
   struct statvfs info{};
-  if (fstatvfs(volume.root(), &info) != 0 || info.f_blocks < info.f_bfree) return;
+  if (fstatvfs(volume.root(), &info) != 0 || info.f_blocks < info.f_bfree) return std::nullopt;
   const auto used = static_cast<double>(info.f_blocks - info.f_bfree);
   const double usable = used + static_cast<double>(info.f_bavail);
-  if (usable > 0) conditions.volume_used = used / usable;
+  return usable > 0 ? std::optional(used / usable) : std::nullopt;
+}
+
+void add_volume_used(const Volume& volume, Conditions& conditions) {
+  if (const std::optional<double> used = used_share(volume)) conditions.volume_used = used;
 }
 
 }  // namespace filereel

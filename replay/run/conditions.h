@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,7 +33,8 @@ void add_clock_rates(Conditions& conditions, const std::string& cpus = "/sys/dev
 // not wait if there are none.
 void measure_idle_traffic(const std::vector<Volume*>& volumes, Conditions& conditions);
 
-// Counted as by `df`.
+// The share of a volume in use, counted as by `df`; nothing if unknown.
+std::optional<double> used_share(const Volume& volume);
 void add_volume_used(const Volume& volume, Conditions& conditions);
 
 }  // namespace filereel

@@ -10,6 +10,7 @@
 
 #include "replay/results/checks.h"
 #include "replay/results/hidden_serials.h"
+#include "replay/run/conditions.h"
 #include "replay/run/host.h"
 
 namespace filereel {
@@ -59,9 +60,12 @@ void add_volume(const Volume& volume, Result& result) {
     return other.role == description.role && other.part == description.part &&
            other.file_system == description.file_system;
   };
-  if (std::ranges::none_of(result.volumes, same)) {
-    result.volumes.push_back(std::move(description));
-  }
+  if (std::ranges::any_of(result.volumes, same)) return;
+  FileSystemFeatures features = volume.features();
+  description.features = std::move(features.values);
+  description.features_unknown = std::move(features.unknown);
+  description.used = used_share(volume);
+  result.volumes.push_back(std::move(description));
 }
 
 std::size_t measurements_of(const Step& step) {

@@ -161,6 +161,11 @@ class DeviceVolume final : public Volume {
     return description;
   }
 
+  FileSystemFeatures features() const override {
+    return read_file_system_features(file_system_info(kind_).name, backing_.source(),
+                                     backing_.descriptor());
+  }
+
   std::optional<DeviceCounters> counters() const override {
     const std::optional<dev_t> device = backing_.device();
     return device ? read_device_counters(*device) : std::nullopt;

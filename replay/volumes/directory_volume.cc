@@ -193,6 +193,19 @@ class DirectoryVolume final : public Volume {
     return description;
   }
 
+  FileSystemFeatures features() const override {
+    const std::string& source = mounted_.source;
+    if (!source.starts_with('/')) return {};
+    const Descriptor device(open(source.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+    const int error = device ? 0 : errno;
+    struct stat info{};
+    // In a container, the name may be missing or that of something else.
+    const bool other = device && (fstat(device.get(), &info) != 0 || !S_ISBLK(info.st_mode) ||
+                                  (device_ != 0 && info.st_rdev != device_));
+    if (other) return {{}, source + " is not the device of the file system here"};
+    return read_file_system_features(mounted_.type, source, device.get(), error);
+  }
+
   std::optional<DeviceCounters> counters() const override { return read_device_counters(device_); }
 
   void finish(bool keep) override { keep ? directory_.keep() : directory_.remove(); }

@@ -15,6 +15,7 @@
 #include "replay/volumes/device_part.h"
 #include "replay/volumes/file_list.h"
 #include "replay/volumes/file_system.h"
+#include "replay/volumes/file_system_features.h"
 #include "replay/volumes/mount.h"
 #include "replay/volumes/network_share.h"
 #include "replay/volumes/target.h"
@@ -38,6 +39,9 @@ struct VolumeDescription {
   std::optional<std::uint64_t> start = {};   // bytes; of a part of a block device
   std::string part = {};                     // its name if a run uses several: "begin"
   std::optional<NetworkShare> network = {};  // of a directory on a network file system
+  FeatureValues features = {};               // see FileSystemFeatures
+  std::string features_unknown = {};
+  std::optional<double> used = {};  // share in use before the first step, 0 to 1
 };
 
 // Cache state at the start of a step.
@@ -115,6 +119,8 @@ class Volume {
   virtual std::optional<std::uint64_t> free_entries() const { return std::nullopt; }
   // Before prepare, the data about a file system not formatted yet is meaningless.
   virtual VolumeDescription describe() const = 0;
+  // Of the prepared file system. Runs programs, so call it seldom, and not while the clock runs.
+  virtual FileSystemFeatures features() const { return {}; }
   virtual std::optional<DeviceCounters> counters() const = 0;
   virtual double driver_cpu_s() const { return 0; }
 

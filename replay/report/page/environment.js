@@ -39,6 +39,12 @@ function shareText(share) {
       .filter(Boolean).join('; ');
 }
 
+// What the file system says of itself.
+function featuresText(volume) {
+  if (volume.features_unknown) return `features unknown (${volume.features_unknown})`;
+  return Object.entries(volume.features || {}).map(([name, value]) => `${name} ${value}`).join(', ');
+}
+
 // filereel's overhead, for the jobs with a known one.
 function overheadText(jobs) {
   const costs = jobs.map((job) => Math.round(job.overhead_ns)).filter((cost) => cost > 0);
@@ -68,6 +74,7 @@ function environmentOf(result) {
       [volume.target, volume.start === undefined ? '' : `offset ${size(volume.start)}`,
        ...(volume.states || []).map((one) => `${one.layer}: ${one.state}`), volume.target_kind, volume.driver === 'kernel' ? 'kernel driver' : `FUSE: ${volume.driver}`,
        volume.age, volume.size ? size(volume.size) : '', volume.layers.join(' on '),
+       featuresText(volume), volume.used === undefined ? '' : `${Math.round(volume.used * 100)}\u202f% in use before`,
        volume.mount_options && `mount options ${volume.mount_options}`].filter(Boolean).join('; ')]);
   }
   return rows;
