@@ -1,12 +1,15 @@
 #include "tools/help_formatter.h"
 
+#include <ranges>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "tools/option_groups.h"
 #include "tools/table.h"
 
 namespace filereel {
@@ -72,12 +75,31 @@ std::vector<const CLI::Option*> options_of(const CLI::App& command, bool positio
   });
 }
 
-std::string option_rows(const CLI::App& command, bool positionals) {
+std::string option_rows(std::span<const CLI::Option* const> options) {
   std::string rows;
-  for (const CLI::Option* option : options_of(command, positionals)) {
+  for (const CLI::Option* option : options) {
     rows += row(names_of(*option) + value_of(*option), option->get_description());
   }
   return rows;
+}
+
+// The options by group, then those without one.
+std::string option_sections(const CLI::App& command) {
+  std::vector<const CLI::Option*> rest = options_of(command, false);
+  std::string text;
+  for (const auto& [title, names] : option_groups(command.get_name())) {
+    std::vector<const CLI::Option*> list;
+    for (const auto word : std::views::split(names, ' ')) {
+      const std::string name(word.begin(), word.end());
+      const auto found =
+          std::ranges::find_if(rest, [&](const auto* one) { return one->check_name(name); });
+      if (found == rest.end()) continue;
+      list.push_back(*found);
+      rest.erase(found);
+    }
+    text += section(title, option_rows(list));
+  }
+  return text + section("Options", option_rows(rest));
 }
 
 std::string subcommand_rows(const CLI::App& command) {
@@ -104,9 +126,9 @@ class HelpFormatter : public CLI::FormatterBase {
   std::string make_help(const CLI::App* command, std::string name,
                         CLI::AppFormatMode /*mode*/) const override {
     return command->get_description() + "\n" + usage_line(*command, name) +
-           section("Positionals", option_rows(*command, true)) +
-           section("Options", option_rows(*command, false)) +
-           section("Subcommands", subcommand_rows(*command)) + "\n" + command->get_footer() + "\n";
+           section("Positionals", option_rows(options_of(*command, true))) +
+           option_sections(*command) + section("Subcommands", subcommand_rows(*command)) + "\n" +
+           command->get_footer() + "\n";
   }
 };
 

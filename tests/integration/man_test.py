@@ -24,17 +24,29 @@ def section(text, heading):
     return [line[2:] for line in lines if re.match(r"  \S", line)]
 
 
+def names_in(line):
+    """The options of an entry: -o and --output of "-o,--output FILE"."""
+    return {re.sub(r"\{.*\}", "", name) for name in line.split()[0].split(",")}
+
+
+def groups_of(*command):
+    """The options by the heading they stand below."""
+    text = help_of(*command)
+    groups = {}
+    for heading in re.findall(r"^(\S.*):$", text, re.MULTILINE):
+        entries = [line for line in section(text, heading) if line.startswith("-")]
+        if entries:
+            groups[heading] = set().union(*map(names_in, entries))
+    return groups
+
+
 def commands_of(*command):
     return [line.split()[0] for line in section(help_of(*command), "Subcommands")]
 
 
 def options_of(*command):
     """All options, of the commands below too."""
-    found = set()
-    for line in section(help_of(*command), "Options"):
-        if line.startswith("-"):
-            names = line.split()[0].split(",")
-            found |= {re.sub(r"\{.*\}", "", name) for name in names}
+    found = set().union(*groups_of(*command).values())
     for below in commands_of(*command):
         if command:
             found |= options_of(*command, below)
@@ -45,9 +57,13 @@ def plain(text):
     return re.sub(r"\\f[BIRP]", "", text).replace("\\-", "-").replace("\\&", "")
 
 
-def documented(page):
-    """The options whose description the page has: those behind .TP."""
-    lines = plain(PAGES[page].read_text()).splitlines()
+def documented(page, within=".*"):
+    """The options whose description the page has: those behind .TP, in parts with such a heading."""
+    lines, heading = [], ""
+    for line in plain(PAGES[page].read_text()).splitlines():
+        heading = line[4:] if line.startswith((".SH ", ".SS ")) else heading
+        if re.fullmatch(within, heading):
+            lines.append(line)
     tags = [lines[i + 1] for i, line in enumerate(lines) if line == ".TP"]
     found = set()
     for tag in tags:
@@ -70,6 +86,15 @@ class Pages(unittest.TestCase):
             with self.subTest(name):
                 self.assertEqual(documented(f"filereel-{name}"), options_of(name) | self.common)
         self.assertEqual(documented("filereel"), options_of())
+
+    def test_pages_have_the_groups_of_the_help(self):
+        grouped = {name: groups for name in commands_of() if len(groups := groups_of(name)) > 1}
+        self.assertEqual(set(grouped), {"run", "replay", "predict", "record", "compare"})
+        for name, groups in grouped.items():
+            self.assertEqual(groups.pop("Options"), {"-h", "--help"}, name)
+            for heading, options in groups.items():
+                with self.subTest(name, group=heading):
+                    self.assertEqual(documented(f"filereel-{name}", re.escape(heading)), options)
 
     def test_the_main_page_names_every_command(self):
         text = plain(PAGES["filereel"].read_text())
