@@ -8,11 +8,14 @@
 #include <unistd.h>
 
 #include "replay/history/history.h"
+#include "replay/history/history_page.h"
 #include "replay/history/trend.h"
 #include "tools/commands.h"
 #include "tools/comparison_output.h"
 #include "tools/history_options.h"
 #include "tools/history_table.h"
+#include "tools/output_files.h"
+#include "tools/output_options.h"
 #include "tools/result_file.h"
 
 namespace filereel {
@@ -26,6 +29,7 @@ struct HistoryArguments {
   std::string base, fresh;
   ComparisonOutput comparison;
   bool json = false;
+  std::string page;  // file, or "-"
 };
 
 Bold bold(const Session& session) {
@@ -85,6 +89,12 @@ void trend(const HistoryArguments& arguments, const Session& session) {
                  : session.print(format_trends(trends, bold(session)));
 }
 
+void report(const HistoryArguments& arguments, const Session& session) {
+  check_output_files({{"--output", arguments.page}});
+  const HistoryDirectory history = load_history(arguments, session);
+  session.print_to(arguments.page, history_page(history, arguments.filter));
+}
+
 void add_add(CLI::App& history, const std::shared_ptr<HistoryArguments>& arguments,
              const Session& session) {
   CLI::App* command =
@@ -122,14 +132,17 @@ void add_compare(CLI::App& history, const std::shared_ptr<HistoryArguments>& arg
   command->callback([arguments, &session] { compare(*arguments, session); });
 }
 
+void add_device_filter(CLI::App& command, HistoryArguments& arguments) {
+  command
+      .add_option("--device", arguments.filter.devices, "Devices to use, as printed by list (all)")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
 void add_trend(CLI::App& history, const std::shared_ptr<HistoryArguments>& arguments,
                const Session& session) {
   CLI::App* command = history.add_subcommand("trend", "Show the trend of each measurement");
-  command
-      ->add_option("--device", arguments->filter.devices,
-                   "Devices to use, as printed by list (all)")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_device_filter(*command, *arguments);
   command->add_option("--set", arguments->filter.sets, "File sets to use (all)")->delimiter(',');
   command->add_option("--operations", arguments->filter.operations, "Operations to use (all)")
       ->delimiter(',');
@@ -138,6 +151,18 @@ void add_trend(CLI::App& history, const std::shared_ptr<HistoryArguments>& argum
   command->add_flag("--json", arguments->json, "Print JSON");
   command->footer("Example:\n  filereel history drives trend --fs ext4 --operations create,read");
   command->callback([arguments, &session] { trend(*arguments, session); });
+}
+
+void add_report(CLI::App& history, const std::shared_ptr<HistoryArguments>& arguments,
+                const Session& session) {
+  CLI::App* command = history.add_subcommand(
+      "report", "Write a page of devices, firmware, trends and proven changes");
+  add_output_option(*command, "-o,--output", arguments->page, OutputKind::page,
+                    "Page to write; - for standard output")
+      ->required();
+  add_device_filter(*command, *arguments);
+  command->footer("Example:\n  filereel history drives report -o drives.html");
+  command->callback([arguments, &session] { report(*arguments, session); });
 }
 
 }  // namespace
@@ -152,10 +177,12 @@ void add_history_command(CLI::App& app, Session& session) {
   add_list(*command, arguments, session);
   add_compare(*command, arguments, session);
   add_trend(*command, arguments, session);
+  add_report(*command, arguments, session);
   command->footer(
       "Examples:\n  filereel history drives add drive.json\n  filereel history drives\n"
       "  filereel history drives compare 1 2\n"
-      "  filereel history drives trend --fs ext4");
+      "  filereel history drives trend --fs ext4\n"
+      "  filereel history drives report -o drives.html");
   command->callback([command, arguments, &session] {
     if (command->get_subcommands().empty()) list(*arguments, session);
   });

@@ -41,19 +41,24 @@ std::string title_of(std::span<const ReportedResult> results) {
     title += (i > 0 ? ", " : "") + names[i];
   }
   if (names.size() > kNamed) title += fmt::format(" and {} more", names.size() - kNamed);
-  return printable(title);
+  return title;
 }
 
 }  // namespace
 
 std::string html_report(ReportColumns columns) {
+  const std::string title = title_of(columns.pooled());
+  return html_page(title, report_data(std::move(columns)));
+}
+
+std::string html_page(std::string_view page_title, std::string_view page_data) {
   constexpr std::string_view kTitle = "@TITLE@", kData = "@DATA@";
   const std::string_view page = report_page();
   const std::size_t title = page.find(kTitle), data = page.find(kData);
   std::string html(page.substr(0, title));
-  html += html_text(title_of(columns.pooled()));
+  html += html_text(printable(page_title));
   html += page.substr(title + kTitle.size(), data - title - kTitle.size());
-  html += report_data(std::move(columns));
+  html += page_data;
   html += page.substr(data + kData.size());
   return html;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "replay/report/pool.h"
 
@@ -10,5 +11,8 @@ namespace filereel {
 // One self-contained HTML file: no network, no other files. Data of the results is embedded as
 // data, never as markup or script. A content security policy allows only the page's own scripts.
 std::string html_report(ReportColumns columns);
+
+// The same page with any data: one line of JSON, safe as of script_safe.
+std::string html_page(std::string_view title, std::string_view data);
 
 }  // namespace filereel

@@ -8,18 +8,29 @@ document.getElementById('theme').replaceWith(Object.assign(
     }), {id: 'theme'}));
 theme.preferred.addEventListener('change', redrawAll);
 
-showSummary(data);
-showComparison(data);
-showIndexes(data);
-showResults(data);
-showMeasurements(data);
-showWarnings(data);
-showEnvironment(data);
-showMethod(data);
+if (data.devices) {
+  showHistory(data);
+} else {
+  showSummary(data);
+  showComparison(data);
+  showIndexes(data);
+  showResults(data);
+  showMeasurements(data);
+  showWarnings(data);
+  showEnvironment(data);
+  showMethod(data);
+}
 
 document.getElementById('contents').append(element('ul', {},
     [...document.querySelectorAll('main h2')].map(
         (heading) => element('li', {}, element('a', {href: `#${heading.id}`}, heading.textContent)))));
+
+// A link to a comparison from outside.
+const target = document.getElementById(location.hash.slice(1));
+if (target) {
+  openBelow(target);
+  target.scrollIntoView();
+}
 
 // In print: light colours, and the tables of the charts, but not all samples.
 let opened = [];
