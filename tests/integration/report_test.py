@@ -17,6 +17,9 @@ import zlib
 
 from support import IntegrationTest, find, have, main, wait_until, why_not
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import made_result  # noqa: E402 (its folder is not a package)
+
 try:
     import selenium  # noqa: F401
 except ImportError:  # another Python than the one that the distribution's packages are for
@@ -70,6 +73,37 @@ BLANK = FUNCTIONS + "return blank()"
 CHARTS = FUNCTIONS + "return charts()"
 BLANK_OF_CHOICES = FUNCTIONS + "return forEachChoice(arguments[0], blank)"
 CHARTS_OF_CHOICES = FUNCTIONS + "return forEachChoice(arguments[0], charts)"
+
+# The labels of the bars of each chart with more than five.
+LABELS = """return [...document.querySelectorAll('.plot canvas')].map((one) => Chart.getChart(one))
+    .filter(({config, data}) => config.options.indexAxis === 'y' && data.labels.length > 5)
+    .map(({scales}) => scales.y.ticks.map(({label}) => label))"""
+
+# Values of bars that are drawn on their whiskers or beyond the chart, and how many there are.
+BEHIND = """
+const drawn = [], wrong = [], plain = CanvasRenderingContext2D.prototype.fillText;
+CanvasRenderingContext2D.prototype.fillText = function(text, x, y) {
+  drawn.push({canvas: this.canvas, text, x, y, end: x + this.measureText(text).width});
+  return plain.apply(this, arguments);
+};
+let checked = 0;
+for (const canvas of document.querySelectorAll('.plot canvas')) {
+  const chart = Chart.getChart(canvas);
+  if (chart.config.options.indexAxis !== 'y') continue;
+  chart.draw();
+  chart.data.datasets.forEach((dataset, d) => chart.getDatasetMeta(d).data.forEach((bar, i) => {
+    const range = dataset.ranges && dataset.ranges[i];
+    if (!range) return;
+    const value = drawn.find((one) => one.canvas === canvas && one.text === dataset.texts[i] && one.y === bar.y);
+    ++checked;
+    if (!value || value.x <= chart.scales.x.getPixelForValue(range[1]) || value.end > chart.width) {
+      wrong.push([dataset.texts[i], value && value.x, range]);
+    }
+  }));
+}
+CanvasRenderingContext2D.prototype.fillText = plain;
+return [wrong, checked];
+"""
 
 TABLES = """return [...document.querySelectorAll('table')].map((table) => ({
   caption: table.caption.textContent,
@@ -639,11 +673,15 @@ class KeptResults(ReportTest):
         for run in range(runs):
             result = json.loads((GOLDEN / "fc-test-v1.json").read_text())
             measured = [one for one in result["measurements"] if one["file_system"] == "ext4"]
+            for volume in result["volumes"]:
+                for drive in [volume["device"], *volume.get("drives", [])]:
+                    drive["serial"] = label
             for one in measured:
                 for sample in one["samples"]:
                     sample["elapsed_s"] *= factor
                     sample["durable_s"] *= factor
-            paths.append(self.edited(f"{label}-{run}.json", label=label, measurements=measured))
+            paths.append(self.edited(f"{label}-{run}.json", label=label, measurements=measured,
+                                     volumes=result["volumes"]))
         return paths
 
     def test_results_of_one_drive_are_one_column_and_the_best_comes_first(self):
@@ -692,9 +730,56 @@ class KeptResults(ReportTest):
         acme, bolt = self.several("Acme", 1, 2), self.several("Bolt", 2, 1)
         page = self.report("--base", acme[0], "--base", bolt[0], "--new", acme[1])
         self.open(page)
-        self.assertEqual(self.all("h1")[0].text, "2 drives compared")
+        self.assertEqual(self.all("h1")[0].text, "2 results compared")
         self.assertTrue([one for one in self.script(TABLES) if "Time for the same work" in one["caption"]])
         self.assert_quiet()
+
+    def test_the_heading_says_what_is_compared(self):
+        def near(**changes):
+            volumes = json.loads((GOLDEN / "fc-test-v1.json").read_text())["volumes"]
+            for volume in volumes:
+                if volume["role"] == "near":
+                    volume |= changes
+                    volume["device"] |= changes
+            return {"volumes": volumes}
+
+        host = json.loads((GOLDEN / "fc-test-v1.json").read_text())["host"]
+        for one, many, changes in (
+                ("drive", "drives", near(serial="another")), ("result", "results", {}),
+                ("set of mount options", "sets of mount options", near(mount_options="rw,noatime")),
+                ("firmware version", "firmware versions", near(firmware="9.9")),
+                ("kernel", "kernels", {"host": host | {"kernel": "9.9"}})):
+            with self.subTest(many):
+                files = [self.edited("a.json", label="a"), self.edited("b.json", label="b", **changes)]
+                self.open(self.report(*files))
+                self.assertEqual(self.all("h1")[0].text, f"2 {many} compared")
+                self.assertIn(f"Measurements by {one}",
+                              [table["caption"] for table in self.script(TABLES)])
+
+    def test_cut_labels_differ_and_values_stand_behind_whiskers(self):
+        names = [f"{start} of a drive with a name that is far too long for a label {end}"
+                 for start in ("Front", "Rear") for end in ("one", "two")]
+        names += [f"The same start and the same end around {word} in the middle of a long label"
+                  for word in ("this", "that")]
+        self.open(self.report(*[path for name in names for path in self.several(name, 1, 5)]))
+        for width in (DESK, PHONE):
+            self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
+                "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width == PHONE})
+            for labels in wait_until(lambda: self.script(LABELS)):
+                self.assertEqual(len(labels), len(names))
+                self.assertEqual(len(set(labels)), len(names), labels)
+                self.assertLess(max(map(len, labels)), 45)
+            wrong, checked = self.script(BEHIND)
+            self.assertEqual(wrong, [])
+            self.assertGreater(checked, len(names))
+        self.assert_quiet()
+
+    def test_a_warning_names_all_results_that_have_it(self):
+        warning = {"code": "c", "text": "the same for both", "next_step": "look"}
+        self.open(self.report(*[self.edited(f"{i}.json", label=f"drive {i}", warnings=[warning])
+                                for i in range(2)]))
+        self.assertEqual([one.text for one in self.all(".warnings strong")],
+                         ["the same for both (drive 0, drive 1)"])
 
     def test_twenty_four_drives_fit_a_phone_and_paper(self):
         paths = [path for i in range(24) for path in self.several(f"Drive {i:02}", 1 + i / 10, 1)]
@@ -790,6 +875,50 @@ class KeptResults(ReportTest):
         self.assertEqual(levels[0], 1)
         self.assertEqual(levels.count(1), 1)
         self.assertTrue(all(b - a <= 1 for a, b in zip(levels, levels[1:])), levels)
+
+
+class History(ReportTest):
+
+    def test_the_page_of_a_history_has_trends_and_the_comparisons_of_each_firmware(self):
+        steps = {"create": 2.0, "read": 1.5}
+        paths = []
+        for number, firmware in enumerate(("1.07", "1.07", "1.07", "1.08", "1.08", "1.08")):
+            factor = {"create": 3 if firmware == "1.08" else 1, "read": 1}
+            result = made_result.result(
+                {step: [seconds * factor[step] * (1 + run / 100) for run in range(6)]
+                 for step, seconds in steps.items()},
+                firmware, started=f"2024-03-0{1 + number}T12:00:00Z", session=str(number))
+            paths.append(self.scratch / f"{number}.json")
+            paths[-1].write_text(json.dumps(result))
+        self.filereel("history", "drives", "add", *paths)
+        self.filereel("history", "drives", "report", "-o", "drives.html")
+        told = json.loads(self.filereel(
+            "history", "drives", "compare", "Fast-Disk-3-S123/1.07", "Fast-Disk-3-S123/1.08",
+            "--json", "-", status=4).out)
+        self.open(self.scratch / "drives.html")
+        self.assert_drawn()
+        overview = self.script(TABLES)[0]
+        self.assertEqual([[cell["text"] for cell in row[:4]] for row in overview["rows"]],
+                         [["Fast Disk 3 S123", "1.07", "–", "3"],
+                          ["Fast Disk 3 S123", "1.08", "1 slower, 1 cannot tell", "3"]])
+        self.assertEqual([one["verdict"] for one in told["measurements"]], ["slower", "cannot tell"])
+        (chart,) = self.script(CHARTS)
+        self.assertEqual([one["label"] for one in chart["datasets"]], ["1.07", "1.08"])
+        self.assertEqual([[value is not None for value in one["data"]] for one in chart["datasets"]],
+                         [[True] * 3 + [False] * 3, [False] * 3 + [True] * 3])
+        self.assertEqual([one is not None for one in chart["datasets"][0]["ranges"]],
+                         [True] * 3 + [False] * 3)
+        # The link opens the comparison.
+        self.assertEqual(len([one for one in self.script(TABLES) if "same work" in one["caption"]]), 0)
+        self.click(self.all("td a")[0])
+        (table,) = [one for one in self.script(TABLES) if "same work" in one["caption"]]
+        self.assertEqual([float(f"{row[2]['value']:.6g}") for row in table["rows"]],
+                         [one["ratio"] for one in told["measurements"]])
+        self.click_through()
+        self.open(self.scratch / "drives.html", PHONE)
+        self.assert_drawn()
+        self.assert_fits()
+        self.assert_quiet()
 
 
 class OtherPrograms(IntegrationTest):

@@ -9,7 +9,7 @@ Chart.defaults.plugins.legend.display = false;
 
 const WHISKER_CAP = 3;
 
-// Draws the range of each bar or point, and the value next to a bar. A dataset's `ranges` are [low,
+// Draws the range of each bar or point, and the value of a bar behind both. A dataset's `ranges` are [low,
 // high, sure] or null. Extremes (not sure) are dashed.
 const whiskers = {
   id: 'whiskers',
@@ -43,15 +43,10 @@ const whiskers = {
           line(from, middle, to, middle);
           brush.setLineDash([]);
           for (const at of [from, to]) line(at, middle - WHISKER_CAP, at, middle + WHISKER_CAP);
-          // Places the value beside its bar, after the whisker if they overlap.
-          if (!upright && to < bar.x + brush.measureText(dataset.texts[i]).width + 8) end = Math.max(end, to);
+          if (!upright) end = Math.max(end, to + WHISKER_CAP);
         }
         if (!dataset.texts) return;
-        const text = dataset.texts[i];
-        brush.fillStyle = theme.colour('--page');
-        if (range) brush.fillRect(end + 3, bar.y - 6, brush.measureText(text).width + 4, 12);
-        brush.fillStyle = ink;
-        brush.fillText(text, end + 5, bar.y);
+        brush.fillText(dataset.texts[i], end + 5, bar.y);
       });
     });
     brush.restore();
@@ -122,7 +117,38 @@ function decades(scale) {
   if (found.length > 1) scale.ticks = found;
 }
 
-const shortened = (text, most = 18) => text.length > most ? text.slice(0, most - 1) + '…' : text;
+// Without its middle, where names that belong together differ least.
+function shortened(text, most = 18) {
+  if (text.length <= most) return text;
+  const end = Math.floor((most - 1) / 2);
+  return `${text.slice(0, most - 1 - end)}…${text.slice(text.length - end)}`;
+}
+
+function commonStart(texts) {
+  let length = 0;
+  while (length < texts[0].length && texts.every((text) => text[length] === texts[0][length])) ++length;
+  return length;
+}
+
+// Shortened texts that differ wherever the texts do: those that would become equal lose what they
+// have in common instead.
+function shortenedAll(texts, most) {
+  const short = texts.map((text) => shortened(text, most));
+  return texts.map((text, i) => {
+    const equal = unique(texts.filter((_, other) => short[other] === short[i]));
+    if (equal.length === 1) return short[i];
+    const reversed = equal.map((one) => [...one].reverse().join(''));
+    const start = commonStart(equal);
+    const end = Math.min(commonStart(reversed), Math.min(...equal.map((one) => one.length)) - start);
+    const own = text.slice(start, text.length - end);
+    // The end of what they share, as much of it as there is room for.
+    const room = Math.max(0, most - 2 - own.length);
+    return `…${text.slice(Math.max(0, start - room), start)}${own.slice(0, most)}${end > 0 ? '…' : ''}`;
+  });
+}
+
+const LETTER = 6.2, LABELS = 0.34;  // pixels per letter; the part of a chart's width for its labels
+const lettersFor = (width) => Math.max(14, Math.min(42, Math.floor(width * LABELS / LETTER)));
 
 const BAR = 16, GAP = 13;  // pixels
 
@@ -136,6 +162,7 @@ function barChart({title, figure, categories, names, spreads, notes, styles, cat
     const range = rangeOf(one);
     return Math.max(one.median, range ? range.high : 0);
   }));
+  const longest = Math.max(0, ...spreads.flat().filter(used).map((one) => figureText(figure, one.median).length));
   const sentences = categories.map((category, c) => `${category}: ` + names.map((name, s) => {
     const spread = spreads[s][c];
     const note = notes && notes[s][c];
@@ -168,19 +195,18 @@ function barChart({title, figure, categories, names, spreads, notes, styles, cat
       },
       options: {
         indexAxis: 'y',
-        layout: {padding: {right: 8}},
+        layout: {padding: {right: longest * LETTER + 14}},  // for the values
         scales: {
           x: axis(FIGURES[figure].unit, {
             beginAtZero: true,
-            // Room for the values next to the bars.
-            suggestedMax: most * 1.16,
+            suggestedMax: most,
             ticks: {callback: (value) => tick(figureText(figure, value)), maxTicksLimit: 6},
           }),
           y: axis('', {
             grid: {display: false, borderColor: theme.colour('--strong-line')},
             ticks: {
               color: theme.colour('--text'),
-              callback: (value, i) => shortened(categories[i]),
+              callback(value, i) { return shortenedAll(categories, lettersFor(this.chart.width))[i]; },
               autoSkip: false,
             },
           }),

@@ -7,11 +7,12 @@ function sentence(text) {
   return text.charAt(0).toUpperCase() + text.slice(1) + '.';
 }
 
-// The verdicts of `filereel compare`.
 function showComparison(data) {
-  const comparison = data.comparison;
-  if (!comparison) return;
-  const part = section('Comparison');
+  if (data.comparison) fillComparison(section('Comparison'), data.comparison);
+}
+
+// The verdicts of `filereel compare`.
+function fillComparison(part, comparison) {
   part.append(element('p', {}, 'Compared with ', named(comparison.base), ', ', named(comparison.fresh), ' is: ',
       element('strong', {class: `verdict-${comparison.overall}`}, comparison.overall), '. ',
       'A change below ', share(comparison.threshold), ' of the time is ignored; time, tail and stalls are judged. ', named(sentence(comparison.promise))));
@@ -20,7 +21,7 @@ function showComparison(data) {
     part.append(element('p', {class: 'banner'}, named(one.text), '. ', named(one.next_step)));
   }
   if (comparison.changes.length) {
-    part.append(table('Other differences, which may be the cause',
+    part.append(table('Differences, which may be the cause',
         ['', comparison.base, comparison.fresh],
         comparison.changes.map((one) => [named(one.what), named(one.base), named(one.fresh)]),
         {left: [1, 2]}));

@@ -22,6 +22,8 @@ function element(name, attributes, ...children) {
 // Names of people, drives and files: isolated, in any writing direction.
 const named = (text) => element('bdi', {}, text);
 
+const unique = (list) => [...new Set(list)];
+
 let usedIds = 0;
 const freshId = (stem) => `${stem}-${++usedIds}`;
 

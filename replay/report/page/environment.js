@@ -12,12 +12,20 @@ function showWarnings(data) {
     const kind = `${item.one.code}\n${item.one.next_step}`;
     kinds.set(kind, [...(kinds.get(kind) || []), item]);
   }
-  const text = ({one, result}) => [named(one.text), several ? [' (', named(result.name), ')'] : ''];
-  part.append(element('ul', {class: 'warnings'}, [...kinds.values()].map((list) => element('li', {},
-      element('strong', {}, text(list[0])), ' ', element('code', {}, list[0].one.code),
-      list[0].one.next_step ? element('div', {class: 'next'}, '→ ', named(list[0].one.next_step)) : '',
-      list.length > 1 ? collapsible(`${whole(list.length - 1)} more of this kind`, () => element('ul', {},
-          list.slice(1).map((item) => element('li', {}, text(item))))) : ''))));
+  // The texts of a kind, each with the results that it holds for.
+  const texts = (list) => unique(list.map(({one}) => one.text)).map((text) => {
+    const names = unique(list.filter(({one}) => one.text === text).map(({result}) => result.name));
+    return [named(text), several ? [' (', named(names.join(', ')), ')'] : ''];
+  });
+  const others = (list) => unique(list.filter(({one}) => one.text !== list[0].one.text).map(({result}) => result.name));
+  part.append(element('ul', {class: 'warnings'}, [...kinds.values()].map((list) => {
+    const [first, ...more] = texts(list);
+    return element('li', {},
+        element('strong', {}, first), ' ', element('code', {}, list[0].one.code),
+        list[0].one.next_step ? element('div', {class: 'next'}, '→ ', named(list[0].one.next_step)) : '',
+        more.length ? collapsible(`${whole(more.length)} more of this kind${several ? `: ${others(list).join(', ')}` : ''}`,
+            () => element('ul', {}, more.map((text) => element('li', {}, text)))) : '');
+  })));
 }
 
 function driveText(drive) {
@@ -39,12 +47,6 @@ function shareText(share) {
       .filter(Boolean).join('; ');
 }
 
-// What the file system says of itself.
-function featuresText(volume) {
-  if (volume.features_unknown) return `features unknown (${volume.features_unknown})`;
-  return Object.entries(volume.features || {}).map(([name, value]) => `${name} ${value}`).join(', ');
-}
-
 // filereel's overhead, for the jobs with a known one.
 function overheadText(jobs) {
   const costs = jobs.map((job) => Math.round(job.overhead_ns)).filter((cost) => cost > 0);
@@ -53,14 +55,29 @@ function overheadText(jobs) {
   return `${low === high ? low : `${low} to ${high}`}\u202fns per operation`;
 }
 
-function environmentOf(result) {
+// The properties of a volume as pairs of name and value.
+function volumeFacts(volume) {
+  return [
+    ['file system', volume.file_system], ['target', volume.target],
+    ['offset', volume.start === undefined ? '' : size(volume.start)],
+    ...(volume.states || []).map((one) => [one.layer, one.state]), ['kind', volume.target_kind],
+    ['driver', volume.driver === 'kernel' ? 'kernel driver' : `FUSE: ${volume.driver}`], ['age', volume.age],
+    ['size', volume.size ? size(volume.size) : ''], ['layers', volume.layers.join(' on ')],
+    ...(volume.features_unknown ? [['features', `unknown (${volume.features_unknown})`]] : Object.entries(volume.features || {})),
+    ['in use before', volume.used === undefined ? '' : `${Math.round(volume.used * 100)}\u202f%`],
+    ['mount options', (volume.mount_options || '').replaceAll(',', ', ')],
+  ].filter(([, value]) => value);
+}
+
+// `apart`: a row for each property of a volume, so that those that differ between results stand out.
+function environmentOf(result, apart) {
   const host = result.host;
   const rows = [
     ['Label', result.label], ['Note', result.note], ['Result file', result.file], ['Started', result.started],
     ['Complete', result.complete ? 'yes' : 'no: the run ended early'],
     ['Processor', host.cpu && `${host.cpu}, ${counted(host.cores, 'core', 'cores')}`],
     ['Memory', host.memory ? size(host.memory) : ''], ['Kernel', host.kernel && `Linux ${host.kernel}${host.kernel_build ? `, ${host.kernel_build}` : ''}`],
-    ['Microcode', host.microcode], ['Governor', host.governor || 'unknown'], ['Clock source', host.clock_source], ['Kind of machine', host.machine],
+    ['Microcode', host.microcode], ['Governor', host.governor], ['Clock source', host.clock_source], ['Kind of machine', host.machine],
     ['filereel', result.version], ['Overhead of filereel', overheadText(result.plan.jobs)],
     ['Plan', `${result.plan.name}, ${describePlan(result)}`],
   ];
@@ -69,13 +86,13 @@ function environmentOf(result) {
   const shares = unique(result.volumes.filter((volume) => volume.network).map((volume) => shareText(volume.network)));
   shares.forEach((text, i) => rows.push([shares.length > 1 ? `Share ${i + 1}` : 'Share', text]));
   const volumes = [...result.volumes, ...result.control.map((volume) => ({...volume, role: 'control'}))];
+  const single = unique(volumes.map((volume) => volume.file_system)).length === 1;
   for (const volume of volumes) {
-    rows.push([[volume.role, volume.part, volume.file_system].filter(Boolean).join(', '),
-      [volume.target, volume.start === undefined ? '' : `offset ${size(volume.start)}`,
-       ...(volume.states || []).map((one) => `${one.layer}: ${one.state}`), volume.target_kind, volume.driver === 'kernel' ? 'kernel driver' : `FUSE: ${volume.driver}`,
-       volume.age, volume.size ? size(volume.size) : '', volume.layers.join(' on '),
-       featuresText(volume), volume.used === undefined ? '' : `${Math.round(volume.used * 100)}\u202f% in use before`,
-       volume.mount_options && `mount options ${volume.mount_options}`].filter(Boolean).join('; ')]);
+    const name = [volume.role, volume.part, single && apart ? '' : volume.file_system].filter(Boolean).join(', ');
+    const list = volumeFacts(volume);
+    if (apart) rows.push(...list.map(([what, value]) => [`${name}: ${what}`, value]));
+    else rows.push([name, list.slice(1).map(([what, value]) => ['target', 'kind', 'driver', 'age', 'size', 'layers'].includes(what)
+        ? value : `${what} ${value}`).join('; ')]);
   }
   return rows;
 }
@@ -83,7 +100,7 @@ function environmentOf(result) {
 // For one result everything; for several, the common values once and the differences by drive.
 function showEnvironment(data) {
   const part = section('Environment');
-  const columns = data.results.map((result) => new Map(environmentOf(result)));
+  const columns = data.results.map((result) => new Map(environmentOf(result, data.results.length > 1)));
   const valueOf = (column, name) => column.get(name) || '–';
   const names = unique(columns.flatMap((column) => [...column.keys()]))
       .filter((name) => columns.some((column) => valueOf(column, name) !== '–'));
@@ -96,7 +113,7 @@ function showEnvironment(data) {
   const own = ['Label', 'Note', 'Result file', 'Started', 'Overhead of filereel'];
   const other = names.filter(differs).sort((a, b) => own.includes(a) - own.includes(b));
   if (other.length === 0) return;
-  part.append(table('Differences between drives; ≠ marks possible causes of a speed difference',
+  part.append(table(`Differences between ${compared.many}; ≠ marks possible causes of a speed difference`,
       ['', ...other.map((name) => own.includes(name) ? name : `${name} ≠`)],
       data.results.map((result, i) => [named(result.name), ...other.map((name) => named(valueOf(columns[i], name)))]),
       {left: other.map((_, i) => i + 1)}));

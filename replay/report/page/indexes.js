@@ -4,7 +4,7 @@ function showIndexes(data) {
   const indexes = data.indexes.filter((one) => one.entries.length > 0);
   if (indexes.length === 0) return;
   const part = section('Index');
-  part.append(element('p', {class: 'quiet'}, 'Geometric means of the medians of all measurements that every drive has, with 95 % confidence intervals if there are enough repetitions.'));
+  part.append(element('p', {class: 'quiet'}, 'Geometric means of the medians of all common measurements, with 95 % confidence intervals if there are enough repetitions.'));
   const charts = element('div', {class: 'grid'});
   const figures = indexes.map((index, i) => {
     const figure = `index ${i}`;
@@ -15,7 +15,7 @@ function showIndexes(data) {
     const counted_ = counted(index.measurements.length, 'measurement', 'measurements');
     return barChart({
       title: `${index.name}, ${index.unit}: ${counted_}` +
-          (index.left_out.length ? `, ${index.left_out.length} left out (missing or different work on some drives)` : ''),
+          (index.left_out.length ? `, ${index.left_out.length} left out (missing or different work on some)` : ''),
       figure,
       categories: entries.map((one) => one.name),
       names: [index.name],

@@ -49,11 +49,12 @@ function sharesChart(one) {
       },
       options: {
         indexAxis: 'y',
+        layout: {padding: {right: 40}},  // for the values
         scales: {
-          x: axis('', {beginAtZero: true, suggestedMax: Math.max(...values.flat()) * 1.16,
+          x: axis('', {beginAtZero: true, max: Math.min(1, Math.ceil(Math.max(...values.flat()) * 10) / 10),
                        ticks: {callback: (value) => `${Math.round(value * 100)} %`, maxTicksLimit: 6}}),
           y: axis('', {grid: {display: false}, ticks: {autoSkip: false, color: theme.colour('--text'),
-                       callback: (value, i) => shortened(top[i].kind)}}),
+                       callback(value, i) { return shortenedAll(top.map(({kind}) => kind), lettersFor(this.chart.width))[i]; }}}),
         },
         plugins: {
           legend: {display: true, position: 'bottom', labels: {color: theme.colour('--text'), boxHeight: 9}},

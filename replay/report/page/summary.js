@@ -1,5 +1,28 @@
 // The summary: measurements, drives and main findings.
 
+// What the results differ in, as the noun for their columns: drives if no two have the same, otherwise
+// the first property of the volume in which they differ.
+const compared = (() => {
+  if (!data.results) return {};  // the page of a history
+  const near = (result) => result.volumes.find((volume) => volume.role === 'near') || {drives: []};
+  const driveOf = (result) => {
+    const volume = near(result);
+    if (volume.network) return volume.network.source;
+    return volume.drives.map((drive) => [drive.model, drive.serial].filter(Boolean).join(' ') || drive.name).join(', ') || volume.target;
+  };
+  const firmwareOf = (result) => near(result).drives.map((drive) => drive.firmware).join(', ');
+  const several = (of) => unique(data.results.map(of)).length === data.results.length;
+  const nouns = [
+    ['drive', 'drives', driveOf],
+    ['firmware version', 'firmware versions', firmwareOf],
+    ['file system', 'file systems', (result) => near(result).file_system],
+    ['set of mount options', 'sets of mount options', (result) => near(result).mount_options],
+    ['kernel', 'kernels', (result) => result.host.kernel],
+  ];
+  const [one, many] = data.results.length > 1 && nouns.find(([, , of]) => several(of)) || ['result', 'results'];
+  return {one, many};
+})();
+
 // The settings of the jobs; jobs with the same settings are grouped.
 function describePlan(result) {
   const jobs = result.plan.jobs, settings = unique(jobs.map((job) => job.settings));
@@ -18,8 +41,6 @@ function runsText(result) {
   return `${low === high ? low : `${low} to ${high}`} of each measurement`;
 }
 
-const unique = (list) => [...new Set(list)];
-
 function whatWasMeasured(result) {
   const measured = result.measurements;
   const jobs = result.plan.jobs.length > 1 ? `${counted(result.plan.jobs.length, 'job', 'jobs')}, ` : '';
@@ -30,7 +51,7 @@ function resultFacts(result) {
   return [
     ['Measurements', whatWasMeasured(result)],
     ['Repetitions', runsText(result)],
-    ['Drive', named(result.drives || 'unknown')],
+    ['Drive', result.drives ? named(result.drives) : ''],
     ['File systems', named(unique(result.measurements.map((one) => one.file_system)).join(', '))],
     ['Settings', describePlan(result)],
     ['Started', moment(result.started)],
@@ -45,7 +66,7 @@ function resultsTable(results) {
   const columns = rows[0].map((_, i) => i).filter(differs);
   return [facts(rows[0].filter((_, i) => !differs(i))),
           columns.length === 0 ? '' : table('Differences between the results', ['', ...columns.map((i) => rows[0][i][0])],
-              results.map((result, r) => [named(result.name), ...columns.map((i) => rows[r][i][1])]),
+              results.map((result, r) => [named(result.name), ...columns.map((i) => rows[r][i][1] || '–')]),
               {left: columns.map((_, i) => i + 1)})];
 }
 
@@ -78,7 +99,7 @@ function showSummary(data) {
   const names = data.results.map((one) => one.name);
   const [verdict, ...findings] = data.findings;
   document.getElementById('title').replaceChildren(
-      named(names.length === 1 ? names[0] : `${names.length} drives compared`));
+      named(names.length === 1 ? names[0] : `${names.length} ${compared.many} compared`));
   document.getElementById('subtitle').replaceChildren(verdict ? named(verdict) : 'File performance');
   const part = section('Summary');
   if (names.length > 1) part.append(element('p', {}, 'File performance of ', named(`${names.slice(0, -1).join(', ')} and ${names.at(-1)}`), '.'));

@@ -65,7 +65,8 @@ const placeText = (name, value) => plainAxes.includes(name) ? value : `${name} $
 function rowNames(rows) {
   const axes = axesThatVary(rows);
   return rows.map((row) => axes.map(({name}) => placeText(name, coordinatesOf(row)[name]))
-      .filter((text) => text && text !== 'run').join(', ') || row.set || row.operation);
+      .filter((text) => text && text !== 'run').join(', ') || row.set ||
+      (row.operation === 'run' ? row.workload : row.operation));
 }
 
 const better = (metric, a, b) => FIGURES[metric].more ? b - a : a - b;
@@ -233,7 +234,7 @@ function sortable(scroller, moreIsBetter) {
       body.replaceChildren(...rows);
       for (const other of head) other.removeAttribute('aria-sort');
       heading.setAttribute('aria-sort', column === 0 || !moreIsBetter[column - 1] ? 'ascending' : 'descending');
-    }}, text || 'drive');
+    }}, text || compared.one);
     heading.replaceChildren(button);
   });
   return scroller;
@@ -283,7 +284,7 @@ function addSweepControls(view, state, controls, draw) {
     }, state.across.name));
   }
   if (state.form === 'lines' && several) {
-    const drives = data.series.length > 1 ? [['', 'drive']] : [];
+    const drives = data.series.length > 1 ? [['', compared.one]] : [];
     const options = [...drives, ...otherAxes(state).map(({name}) => [name, name])];
     if (!options.some(([name]) => name === state.lines)) state.lines = options[0][0];
     controls.append(selection('one line per', options, (name) => { state.lines = name; redo(); }, state.lines));
@@ -342,10 +343,10 @@ function showOverview(part, columns) {
   part.append(element('h3', {}, 'Overview'),
       element('p', {class: 'hint'}, 'Medians; percentiles of latency are those of all samples together. ▲ marks the fastest and all that are not significantly slower. A column without ▲ shows no significant difference, or a mean of measurements, which is not tested. Select a heading to sort by it.'), holder);
   return () => {
-    const screen = element('div', {class: 'on-screen sticky'}, driveTable('Measurements by drive', columns));
+    const screen = element('div', {class: 'on-screen sticky'}, driveTable(`Measurements by ${compared.one}`, columns));
     const paper = element('div', {class: 'on-paper'});
     for (let i = 0; i < columns.length; i += COLUMNS_ON_PAPER) {
-      paper.append(plainDriveTable(`Measurements by drive (${i / COLUMNS_ON_PAPER + 1} of ${
+      paper.append(plainDriveTable(`Measurements by ${compared.one} (${i / COLUMNS_ON_PAPER + 1} of ${
           Math.ceil(columns.length / COLUMNS_ON_PAPER)})`, columns.slice(i, i + COLUMNS_ON_PAPER)));
     }
     holder.replaceChildren(screen, paper);
@@ -354,7 +355,7 @@ function showOverview(part, columns) {
 
 // The legend of the series; selecting one hides or shows it.
 function seriesLegend(draw) {
-  const list = element('ul', {class: 'legend', 'aria-label': 'Drives and file systems'});
+  const list = element('ul', {class: 'legend', 'aria-label': 'Legend'});
   data.series.forEach((one, i) => {
     const button = element('button', {type: 'button', class: 'toggle', 'aria-pressed': String(!chosen.hidden.has(i)),
       onclick: () => {
