@@ -173,7 +173,7 @@ void rank(const CompareArguments& arguments, std::span<const ResultGroup> loaded
   const std::vector<Index> indexes =
       indexes_of(arguments, groups, reference_of(arguments.reference, groups));
   if (arguments.output.json != "-") {
-    session.print(format_ranking(ranking, indexes, session, STDOUT_FILENO));
+    session.print(format_ranking(ranking, indexes, session, STDOUT_FILENO, arguments.output.all));
   }
   if (!arguments.output.json.empty()) {
     session.print_to(arguments.output.json, ranking_to_json(ranking, indexes));

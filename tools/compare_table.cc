@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -67,33 +68,69 @@ Row row_of(const ComparedMeasurement& one, const Parameters& shared, bool with_t
   return cells;
 }
 
-std::string table(const ResultComparison& comparison, const Parameters& shared,
+bool is_shown_change(const ComparedMeasurement& one) {
+  return one.verdict == Verdict::slower || one.verdict == Verdict::faster;
+}
+
+// What changed, slower first, then what is indicated, then the rest, which is left out if folded.
+std::vector<const ComparedMeasurement*> listed(const ResultComparison& comparison, bool folded) {
+  const auto place = [](const ComparedMeasurement* one) {
+    if (is_shown_change(*one)) return one->verdict == Verdict::slower ? 0 : 1;
+    return one->indicated() ? 2 : 3;
+  };
+  std::vector<const ComparedMeasurement*> list;
+  for (const ComparedMeasurement& one : comparison.measurements) {
+    if (!folded || place(&one) < 3) list.push_back(&one);
+  }
+  std::ranges::stable_sort(list, {}, place);
+  return list;
+}
+
+std::string table(const std::vector<const ComparedMeasurement*>& list, const Parameters& shared,
                   const Session& session, int descriptor) {
-  const bool with_tails = std::ranges::any_of(comparison.measurements, [](const auto& one) {
-    return one.tail.has_value() || one.stalls.has_value();
+  if (list.empty()) return "";
+  const bool with_tails = std::ranges::any_of(list, [](const ComparedMeasurement* one) {
+    return one->tail.has_value() || one->stalls.has_value();
   });
   Rows rows = {{"measurement", "base", "new", cell_of("change", "95 % interval")}};
   if (with_tails) rows[0].insert(rows[0].end(), {"tail", "stalls"});
   rows[0].emplace_back("verdict");
-  for (const ComparedMeasurement& one : comparison.measurements) {
-    rows.push_back(row_of(one, shared, with_tails));
-  }
+  for (const ComparedMeasurement* one : list) rows.push_back(row_of(*one, shared, with_tails));
   return format_columns(std::move(rows), [&](std::size_t row, std::string line) {
     if (row == 0) return session.bold(line, descriptor);
-    const Verdict verdict = comparison.measurements[row - 1].verdict;
+    const Verdict verdict = list[row - 1]->verdict;
     if (verdict == Verdict::slower) return session.colored(line, Color::red, descriptor);
     if (verdict == Verdict::faster) return session.colored(line, Color::green, descriptor);
     return line;
   });
 }
 
+// "12 more measurements: 9 same, 3 cannot tell; --all lists them"; "" if all are listed.
+std::string rest(const ResultComparison& comparison, std::size_t shown) {
+  const std::size_t more = comparison.measurements.size() - shown;
+  if (more == 0) return "";
+  std::vector<std::string> parts;
+  for (const Verdict verdict : {Verdict::same, Verdict::cannot_tell}) {
+    const std::size_t indicated = verdict == Verdict::same ? 0 : comparison.indicated();
+    const std::size_t count = comparison.count(verdict) - indicated;
+    if (count > 0) parts.push_back(fmt::format("{} {}", count, verdict_name(verdict)));
+  }
+  const std::string other = shown > 0 ? "more " : "";
+  return wrapped(fmt::format("{}: {}; --all lists {}", counted(more, other + "measurement"),
+                             fmt::join(parts, ", "), agreeing(more, "it", "them")),
+                 2);
+}
+
 std::string changes(const ResultComparison& comparison, const Session& session, int descriptor) {
+  const auto bold = [&](const std::string& text) { return session.bold(text, descriptor); };
   std::string text;
   for (const Change& change : comparison.changes) {
     const std::string line = fmt::format("{}: {} -> {}", printable(change.what),
                                          printable(change.base), printable(change.fresh));
     const bool headline = change.kind <= ChangeKind::file_system;
-    text += (headline ? session.bold(line, descriptor) : "also changed: " + line) + "\n";
+    const std::string_view also =
+        comparison.changes.front().kind <= ChangeKind::file_system ? "also changed: " : "changed: ";
+    text += headline ? heading(line, bold) : wrapped(fmt::format("{}{}", also, line), 2);
   }
   return text;
 }
@@ -105,8 +142,9 @@ std::string evidence(const std::vector<ComparedMeasurement>& all, const Paramete
     const bool tail = one.tail && one.tail->answer.verdict == one.verdict;
     const bool stalls = one.stalls && one.stalls->answer.verdict == one.verdict;
     if (one.evidence.empty() || (!tail && !stalls)) continue;
-    text += fmt::format("{} {}: {}\n", verdict_text(one), printable(key_text(one.key, shared)),
-                        printable_line(one.evidence));
+    text += wrapped(fmt::format("{} {}: {}", verdict_text(one),
+                                printable(key_text(one.key, shared)), printable_line(one.evidence)),
+                    2);
   }
   return text;
 }
@@ -118,8 +156,9 @@ struct Undecided {
   std::uint32_t fewest = 0, most = 0;  // runs per side that should decide; 0 if none would
 };
 
-// The reasons for undecided measurements, one line per reason.
-std::string reasons(const ResultComparison& comparison, const Parameters& shared) {
+// The reasons for undecided measurements; the first few if folded.
+std::string reasons(const ResultComparison& comparison, const Parameters& shared, bool folded) {
+  constexpr std::size_t kFew = 3;
   std::vector<Undecided> all;
   for (const ComparedMeasurement& one : comparison.measurements) {
     if (one.verdict != Verdict::cannot_tell) continue;
@@ -132,18 +171,23 @@ std::string reasons(const ResultComparison& comparison, const Parameters& shared
     same->fewest = std::min(same->fewest, one.runs_needed.value_or(0));
     same->most = std::max(same->most, one.runs_needed.value_or(0));
   }
+  const std::size_t shown = folded ? std::min(kFew, all.size()) : all.size();
   std::string text;
-  for (const Undecided& one : all) {
-    text += fmt::format("cannot tell: {}", printable(key_text(*one.keys.front(), shared)));
-    if (one.keys.size() > 1) text += fmt::format(" and {} more", one.keys.size() - 1);
-    text += fmt::format("; {}", printable_line(one.reason));
+  for (const Undecided& one : std::span(all).first(shown)) {
+    std::string line =
+        fmt::format("cannot tell: {}", printable(key_text(*one.keys.front(), shared)));
+    if (one.keys.size() > 1) line += fmt::format(" and {} more", one.keys.size() - 1);
+    line += fmt::format("; {}", printable_line(one.reason));
     if (one.most > 0) {
       const std::string range = one.fewest == one.most ? "" : fmt::format("{} to ", one.fewest);
-      text += fmt::format("; about {}{} per side should decide", range, counted(one.most, "run"));
+      line += fmt::format("; about {}{} per side should decide", range, counted(one.most, "run"));
     }
-    text += "\n";
+    text += wrapped(line, 2);
   }
-  return text;
+  if (shown == all.size()) return text;
+  std::size_t others = 0;
+  for (const Undecided& one : std::span(all).subspan(shown)) others += one.keys.size();
+  return text + fmt::format("cannot tell: {} more, for other reasons; --all lists them\n", others);
 }
 
 std::string conclusion(const ResultComparison& comparison, const Session& session, int descriptor) {
@@ -184,19 +228,26 @@ std::string provable_text(const std::optional<double>& share) {
   return percent < 99.5 ? fmt::format("{:.2g} %", percent) : fmt::format("{:.0f} %", percent);
 }
 
+bool is_long(std::size_t measurements) {
+  constexpr std::size_t kScreen = 8;
+  return measurements > kScreen;
+}
+
 std::string format_comparison(const ResultComparison& comparison, const Session& session,
-                              int descriptor) {
-  std::string text = fmt::format("base: {}; new: {}\n", printable(comparison.base_name),
-                                 printable(comparison.fresh_name));
+                              int descriptor, bool all) {
+  const bool folded = !all && is_long(comparison.measurements.size());
+  std::string text = wrapped(fmt::format("base: {}; new: {}", printable(comparison.base_name),
+                                         printable(comparison.fresh_name)),
+                             2);
   const Parameters shared = shared_replay_of(comparison.measurements);
   text += changes(comparison, session, descriptor) + replay_line(shared) + "\n";
-  if (!comparison.measurements.empty()) {
-    text += table(comparison, shared, session, descriptor) + "\n";
-  }
+  const std::vector<const ComparedMeasurement*> list = listed(comparison, folded);
+  text += table(list, shared, session, descriptor) + rest(comparison, list.size());
+  if (!comparison.measurements.empty()) text += "\n";
   text += evidence(comparison.measurements, shared);
-  text += reasons(comparison, shared);
+  text += reasons(comparison, shared, folded);
   if (const std::string control = control_text(comparison.control); !control.empty()) {
-    text += control + "\n";
+    text += wrapped(control, 2);
   }
   if (!comparison.complete) text += "INCOMPLETE: a run ended early; see the numbers of runs\n";
   for (const Warning& warning : comparison.warnings) {

@@ -1,6 +1,7 @@
 // A comparison as a table.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 
@@ -9,10 +10,14 @@
 
 namespace filereel {
 
-// Changed conditions, a line for each measurement, and the overall verdict. Slower and faster
-// lines are coloured if the descriptor is a terminal with colours.
+// Whether so many measurements are folded: those without a change are counted, not listed.
+bool is_long(std::size_t measurements);
+
+// Changed conditions, the measurements (those that changed first), and the overall verdict. Slower
+// and faster lines are coloured if the descriptor is a terminal with colours. Without `all`, a long
+// comparison is folded.
 std::string format_comparison(const ResultComparison& comparison, const Session& session,
-                              int descriptor);
+                              int descriptor, bool all);
 
 // A line: "replayed with order resource, pace asap"; "" if nothing is shared.
 std::string replay_line(const Parameters& shared);

@@ -69,6 +69,8 @@ void add_comparison_options(CLI::App& command, ComparisonOutput& output) {
       "Latency from which an operation is a stall (3 times p99.9 of the base, at least 10ms)");
   command.add_flag("--strict", output.strict,
                    "Exit with 5 if nothing is worse but something is undecided");
+  command.add_flag("--all", output.all,
+                   "List every measurement, not only what changed and a count of the rest");
   add_output_option(command, "--json", output.json, OutputKind::json,
                     "Write the comparison to this file; - for standard output");
   add_output_option(command, "--junit", output.junit, OutputKind::junit,
@@ -113,7 +115,7 @@ void show_comparison(std::span<const Result> base, std::span<const Result> fresh
   const bool to_program = output.json == "-" || output.junit == "-";
   if (!to_program) {
     const std::vector<std::string> names = {comparison.base_name, comparison.fresh_name};
-    session.print(format_comparison(comparison, session, STDOUT_FILENO) +
+    session.print(format_comparison(comparison, session, STDOUT_FILENO, output.all) +
                   format_indexes(indexes, names, session, STDOUT_FILENO));
   }
   if (!output.json.empty()) session.print_to(output.json, comparison_to_json(comparison, indexes));

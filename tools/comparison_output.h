@@ -20,6 +20,7 @@ struct ComparisonOutput {
   std::string threshold = "2%";
   std::string stall;        // a time, or "" to derive it from the base
   bool strict = false;      // use a separate exit code if something is undecided
+  bool all = false;         // list every measurement
   std::string json, junit;  // files, or "-"
 };
 

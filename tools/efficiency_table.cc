@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "filesets/system/counted.h"
 #include "filesets/system/printable.h"
@@ -17,14 +18,22 @@
 namespace filereel {
 namespace {
 
+// Each figure once: one baseline is valid for all file systems on a volume. They are named if the
+// baselines differ in them.
 std::string baselines(const Result& result, const Bold& bold) {
   Rows rows = {
       {"block level (fio)", "on", "blocks", "depth", "MB/s", "IOPS", "mean", "p99", "max"}};
   const auto latency = [](const BlockBaseline& one, double BlockLatency::* figure) {
     return one.latency ? short_latency((*one.latency).*figure) : "-";
   };
-  for (const BlockBaseline& one : result.baselines) {
-    rows.push_back({printable(one.file_system) + " " + printable(one.pattern), printable(one.on),
+  const std::vector<SharedBaseline> list = shared_baselines(result.baselines);
+  const auto of_all = [&](const SharedBaseline& one) {
+    return one.file_systems == list.front().file_systems;
+  };
+  const bool same = std::ranges::all_of(list, of_all);
+  for (const auto& [one, file_systems] : list) {
+    const std::string of = same ? "" : fmt::format("{} ", fmt::join(file_systems, ", "));
+    rows.push_back({printable(of + one.pattern), printable(one.on),
                     format_binary_size(one.block_size), fmt::format("{}", one.depth),
                     short_number(one.mb_per_s), short_number(one.iops),
                     latency(one, &BlockLatency::mean_us), latency(one, &BlockLatency::p99_us),

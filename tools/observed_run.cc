@@ -149,7 +149,7 @@ std::vector<Result> observe_run(Session& session, SignalWatch& signals,
     if (!failure && session.exit_code != Session::kInterrupted) {
       require_common(comparison, {&base, 1}, {against, 1});
     }
-    output.print(format_comparison(comparison, session, output.descriptor()));
+    output.print(format_comparison(comparison, session, output.descriptor(), true));
     if (comparison.regressed() && session.exit_code == 0) session.exit_code = Session::kRegression;
   }
   finish(session, failure);

@@ -133,11 +133,12 @@ std::vector<ReplayedVolume> replayed_volumes(std::span<const Result> results,
   return volumes;
 }
 
-// Each warning once.
+// Each warning once, with the volumes that it holds for.
 std::string warnings_of(std::span<const Result> results) {
   Result all;
   for (const Result& result : results) {
-    for (const Warning& warning : result.warnings) all.warn(warning);
+    const std::string name = results.size() > 1 ? result.label : "";
+    for (const Warning& warning : result.warnings) all.warn(warning, name);
   }
   std::string text;
   for (const Warning& warning : all.warnings) text += format_warning(warning);

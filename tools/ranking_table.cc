@@ -134,13 +134,23 @@ std::string format_indexes(std::span<const Index> indexes, std::span<const std::
 }
 
 std::string format_ranking(const Ranking& ranking, std::span<const Index> indexes,
-                           const Session& session, int descriptor) {
+                           const Session& session, int descriptor, bool all) {
   const Bold bold = bold_on(session, descriptor);
   const Parameters shared = shared_replay_of(ranking.measurements);
   std::string text = replay_line(shared);
   if (!text.empty()) text += "\n";
+  const bool folded = !all && is_long(ranking.measurements.size());
+  std::size_t left_out = 0;
   for (const RankedMeasurement& one : ranking.measurements) {
-    text += measurement_table(one, shared, ranking.names, bold);
+    const bool shown = !folded || one.decided();
+    text += shown ? measurement_table(one, shared, ranking.names, bold) : "";
+    left_out += shown ? 0 : 1;
+  }
+  if (left_out > 0) {
+    text += wrapped(fmt::format("no significant difference in {}; --all lists {}",
+                                counted(left_out, "measurement"), agreeing(left_out, "it", "them")),
+                    2) +
+            "\n";
   }
   for (const Index& index : indexes) text += index_table(index, ranking.names, bold);
   for (const Warning& warning : ranking.warnings) text += format_warning(warning);

@@ -11,9 +11,10 @@
 namespace filereel {
 
 // A table and a conclusion for each measurement, the indices, warnings, and the number of first
-// ranks. Headings are bold if the descriptor is a terminal.
+// ranks. Headings are bold if the descriptor is a terminal. Without `all`, a long ranking counts
+// the measurements without a significant difference.
 std::string format_ranking(const Ranking& ranking, std::span<const Index> indexes,
-                           const Session& session, int descriptor);
+                           const Session& session, int descriptor, bool all);
 
 // A table for each index, "" without any; `names` are those of the groups.
 std::string format_indexes(std::span<const Index> indexes, std::span<const std::string> names,

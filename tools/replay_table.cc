@@ -91,24 +91,24 @@ std::string verdict(const Measurement& measurement, const Sample& sample) {
     }
     text += fmt::format("; {} refused{}", reel.refused, what.empty() ? "" : " (" + what + ")");
   }
-  text += '\n';
+  text = wrapped(text, 2);
   for (const DivergenceExample& one : sample.examples) {
-    text += fmt::format("  {} ({})\n", describe_divergence(one), printable(one.kind_of));
+    text += wrapped(fmt::format("  {} ({})", describe_divergence(one), printable(one.kind_of)), 4);
   }
   if (!sample.tree) return text;
   const TreeComparison& tree = *sample.tree;
-  text +=
+  std::string about =
       tree.differences == 0
           ? fmt::format("the tree matches the trace: {}", counted(tree.entries, "entry", "entries"))
           : fmt::format("{} from the recorded tree",
                         counted(tree.differences, "difference", "differences"));
   if (tree.left_out > 0) {
-    text += fmt::format("; {} left out: not supported by {}", counted(tree.left_out, "link"),
-                        printable(measurement.file_system));
+    about += fmt::format("; {} left out: not supported by {}", counted(tree.left_out, "link"),
+                         printable(measurement.file_system));
   }
-  text += '\n';
+  text += wrapped(about, 2);
   for (const TreeDifference& one : tree.examples) {
-    text += fmt::format("  {} {}\n", printable(one.path), printable(one.text));
+    text += wrapped(fmt::format("  {} {}", printable(one.path), printable(one.text)), 4);
   }
   return text;
 }

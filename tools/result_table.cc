@@ -85,7 +85,7 @@ std::string job_table(const Result& result, const JobRecord& job, const std::str
 
 std::string file_system_tables(const Result& result, const std::string& file_system,
                                const Bold& bold) {
-  std::string text = bold(describe_volumes(result, file_system)) + "\n";
+  std::string text = heading(describe_volumes(result, file_system), bold);
   std::vector<const Measurement*> traces;
   for (const JobRecord& job : result.plan.jobs) {
     if (info_of(job.kind).replays) {
@@ -114,7 +114,7 @@ std::string settings(const Result& result) {
   }
   std::string text;
   for (const auto& [how, names] : groups) {
-    text += groups.size() > 1 ? fmt::format("{}: {}\n", names, how) : how + "\n";
+    text += wrapped(groups.size() > 1 ? fmt::format("{}: {}", names, how) : how, 2);
   }
   return text;
 }
@@ -128,13 +128,13 @@ std::string control_line(const Result& result) {
     }
   }
   if (targets.empty()) return "";
-  return fmt::format("control volume, in turns: {}\n", fmt::join(targets, ", "));
+  return wrapped(fmt::format("control volume, in turns: {}", fmt::join(targets, ", ")), 2);
 }
 
 // Failed verifications.
 std::string differences(const Result& result) {
   const std::string text = failures_of(result);
-  return text.empty() ? "" : fmt::format("VERIFICATION FAILED: {}\n", printable(text));
+  return text.empty() ? "" : wrapped("VERIFICATION FAILED: " + printable(text), 2);
 }
 
 }  // namespace

@@ -307,7 +307,9 @@ class SeriesRun {
     if (with_page) session_.print_to(series_.output.html, html_report(std::move(reported)));
     if (in_turn) {
       session_.print(fmt::format("All {}:\n", counted(count_, "session")));
-      show_comparison(sides[0], sides[1], {}, session_);
+      ComparisonOutput output;
+      output.all = true;
+      show_comparison(sides[0], sides[1], output, session_);
       return;
     }
     const SelfComparison self = compare_with_itself(sides[0]);

@@ -186,20 +186,21 @@ std::string format_table(const Rows& rows, const Bold& bold) {
 
 std::string format_warning(const Warning& warning) {
   constexpr std::size_t kMost = 1000;
-  return fmt::format("warning: {} [{}]; {}\n", printable(warning.text, kMost),
-                     printable(warning.code), printable(warning.next_step, kMost));
+  return wrapped(fmt::format("warning: {} [{}]; {}", printable(warning.text, kMost),
+                             printable(warning.code), printable(warning.next_step, kMost)),
+                 2);
 }
 
 std::string remarks(const Result& result) {
   constexpr std::size_t kMostOfNote = 1000;
   std::string text;
-  if (!result.label.empty()) text += fmt::format("label: {}\n", printable(result.label));
-  if (!result.note.empty()) text += fmt::format("note: {}\n", printable(result.note, kMostOfNote));
-  text += fmt::format("{}, {}, Linux {}; filereel {}", printable(result.host.cpu),
-                      counted(result.host.cores, "core", "cores"), printable(result.host.kernel),
-                      printable(result.version));
-  text += overhead_text(result.plan.jobs);
-  text += '\n';
+  if (!result.label.empty()) text += wrapped("label: " + printable(result.label), 2);
+  if (!result.note.empty()) text += wrapped("note: " + printable(result.note, kMostOfNote), 2);
+  text += wrapped(
+      fmt::format("{}, {}, Linux {}; filereel {}{}", printable(result.host.cpu),
+                  counted(result.host.cores, "core", "cores"), printable(result.host.kernel),
+                  printable(result.version), overhead_text(result.plan.jobs)),
+      2);
   if (!result.complete) text += "INCOMPLETE: the run ended early\n";
   for (const Warning& warning : result.warnings) {
     text += format_warning(warning);
@@ -207,8 +208,15 @@ std::string remarks(const Result& result) {
   return text;
 }
 
+std::string heading(std::string_view text, const Bold& bold) {
+  std::string lines = wrapped(text, 2);
+  lines.pop_back();
+  return bold(std::move(lines)) + "\n";
+}
+
 std::string wrapped(std::string_view text, std::size_t indent) {
-  constexpr std::size_t kColumns = 80;
+  constexpr std::size_t kReadable = 100;
+  const std::size_t columns = std::min(output_width(), kReadable);
   std::string lines;
   std::size_t used = 0;
   // Keep leading blanks.
@@ -218,7 +226,7 @@ std::string wrapped(std::string_view text, std::size_t indent) {
     const std::size_t end = std::min(text.find_first_of(" \n", word), text.size());
     const std::string shown = printable_line(text.substr(word, end - word));
     const std::size_t blanks = word - begin;
-    if (begin > 0 && used + blanks + columns_of(shown) > kColumns) {
+    if (begin > 0 && used + blanks + columns_of(shown) > columns) {
       lines += "\n" + pad(indent) + shown;
       used = indent + columns_of(shown);
     } else {

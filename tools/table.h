@@ -50,8 +50,13 @@ std::string format_columns(Rows rows, const LineStyle& style = {},
 // The same with a bold heading; there is at least one row.
 std::string format_table(const Rows& rows, const Bold& bold);
 
-// Text wrapped at 80 columns; all lines but the first are indented by `indent`.
+// Text wrapped at the width of the terminal, at most 100 columns; all lines but the first are
+// indented by `indent`. Everything that is printed and no table goes through it: settings,
+// warnings, remarks, help. Only a single long word can exceed the width.
 std::string wrapped(std::string_view text, std::size_t indent);
+
+// The same in bold.
+std::string heading(std::string_view text, const Bold& bold);
 
 // "ext4 (kernel driver), near /dev/sdb1 on Fast Disk 3 1.07", "without a volume".
 std::string describe_volumes(const Result& result, const std::string& file_system);
@@ -60,7 +65,7 @@ std::string describe_volumes(const Result& result, const std::string& file_syste
 // "nas:/data through nfs 4.2 over tcp, eth0 1000 Mbit/s"; "" if unknown.
 std::string describe_drives(const VolumeDescription& volume);
 
-// A line: "warning: text [code]; next step".
+// "warning: text [code]; next step", wrapped.
 std::string format_warning(const Warning& warning);
 
 // Lines below the tables of a run: label, note, machine and warnings.

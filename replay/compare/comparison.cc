@@ -109,19 +109,22 @@ void warn_of_missing(const std::vector<MeasurementKey>& keys, std::string_view s
 }
 
 void warn_of_changes(ResultComparison& comparison) {
-  // The compared change: the firmware, otherwise the file system, otherwise the drive.
-  ChangeKind judged = ChangeKind::drive;
+  // The compared change: the firmware, otherwise the file system, otherwise the drive. If all three
+  // are the same, it is the only other change, and of several any may be it.
+  ChangeKind judged = ChangeKind::other;
   for (const Change& change : comparison.changes) judged = std::min(judged, change.kind);
   std::vector<std::string_view> others;
   for (const Change& change : comparison.changes) {
-    if (change.kind != judged) others.push_back(change.what);
+    if (judged == ChangeKind::other || change.kind != judged) others.push_back(change.what);
   }
-  if (others.empty()) return;
-  comparison.warnings.push_back(
-      {"something-else-changed",
-       fmt::format("{}{} changed: the {} may not be the cause", fmt::join(others, ", "),
-                   judged == ChangeKind::drive ? "" : " also", change_kind_name(judged)),
-       "repeat one of the runs so that only one thing differs"});
+  if (others.empty() || (judged == ChangeKind::other && others.size() == 1)) return;
+  const std::string which =
+      judged == ChangeKind::other
+          ? "changed: each may be the cause"
+          : fmt::format("also changed: the {} may not be the cause", change_kind_name(judged));
+  comparison.warnings.push_back({"something-else-changed",
+                                 fmt::format("{} {}", fmt::join(others, ", "), which),
+                                 "repeat one of the runs so that only one thing differs"});
 }
 
 void warn_of_disturbance(std::span<const PendingComparison> rows, ResultComparison& comparison) {

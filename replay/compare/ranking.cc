@@ -102,21 +102,29 @@ void sort_entries(RankedMeasurement& one) {
   });
 }
 
-// Warns of differences between the groups other than drives, firmware and file systems.
+// Warns of differences between the groups other than drives, firmware and file systems. If these
+// are the same for all, a single difference is what is ranked.
 void warn_of_other_changes(std::span<const ResultGroup> groups, Ranking& ranking) {
-  std::vector<std::string> what;
+  std::vector<std::string> what, ranked;
+  const auto add = [](std::string text, std::vector<std::string>& to) {
+    if (std::ranges::find(to, text) == to.end()) to.push_back(std::move(text));
+  };
   for (const ResultGroup& group : groups.subspan(1)) {
     for (Change& change : changes_between(groups.front().results, group.results)) {
-      const bool counts =
-          change.kind == ChangeKind::other && std::ranges::find(what, change.what) == what.end();
-      if (counts) what.push_back(std::move(change.what));
+      if (change.kind == ChangeKind::other) {
+        add(std::move(change.what), what);
+      } else {
+        add(fmt::format("the {}", change_kind_name(change.kind)), ranked);
+      }
     }
   }
-  if (what.empty()) return;
+  if (what.empty() || (ranked.empty() && what.size() == 1)) return;
+  const std::string which = ranked.empty()
+                                ? "each may be the cause"
+                                : fmt::format("{} may not be the cause", fmt::join(ranked, " or "));
   ranking.warnings.push_back(
       {"something-else-changed",
-       fmt::format("further differences: {}; the drive or the file system may not be the cause",
-                   fmt::join(what, ", ")),
+       fmt::format("further differences: {}; {}", fmt::join(what, ", "), which),
        "measure all on one machine with the same plan and options"});
 }
 

@@ -7,6 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "replay/json.h"
 #include "replay/report/clients_data.h"
 #include "replay/report/comparison_data.h"
@@ -138,6 +141,15 @@ Json plan_json(const Result& result) {
   return json;
 }
 
+Json baselines_data(const Result& result) {
+  Json list = Json::array();
+  for (const auto& [one, file_systems] : shared_baselines(result.baselines)) {
+    Json& json = list.emplace_back(one);
+    json["file_system"] = fmt::format("{}", fmt::join(file_systems, ", "));
+  }
+  return list;
+}
+
 Json to_json(const ReportedResult& reported, const std::string& name, const PageDetail& detail) {
   const Result& result = reported.result;
   Json json = {{"name", name},
@@ -152,7 +164,7 @@ Json to_json(const ReportedResult& reported, const std::string& name, const Page
                {"drives", drives_text(result)},
                {"volumes", Json::array()},
                {"warnings", result.warnings},
-               {"baselines", result.baselines},
+               {"baselines", baselines_data(result)},
                {"measurements", Json::array()}};
   for (const VolumeDescription& volume : result.volumes) json["volumes"].push_back(to_json(volume));
   json["control"] = Json::array();

@@ -1,6 +1,7 @@
 #include "replay/results/block_baseline.h"
 
 #include <algorithm>
+#include <tuple>
 #include <vector>
 
 #include "replay/statistics/order.h"
@@ -56,6 +57,20 @@ std::uint64_t baseline_block_size(std::uint64_t bytes) {
 
 std::string baseline_pattern(bool random, bool writes) {
   return std::string(random ? "rand" : "") + (writes ? "write" : "read");
+}
+
+std::vector<SharedBaseline> shared_baselines(std::span<const BlockBaseline> baselines) {
+  const auto figures = [](const BlockBaseline& one) {
+    return std::tie(one.on, one.pattern, one.block_size, one.depth, one.mb_per_s, one.iops);
+  };
+  std::vector<SharedBaseline> list;
+  for (const BlockBaseline& one : baselines) {
+    auto same = std::ranges::find_if(
+        list, [&](const SharedBaseline& other) { return figures(other.baseline) == figures(one); });
+    if (same == list.end()) same = list.insert(same, {one, {}});
+    same->file_systems.push_back(one.file_system);
+  }
+  return list;
 }
 
 std::optional<double> block_share(const Result& result, const Measurement& measurement) {

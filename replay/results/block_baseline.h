@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "replay/results/result.h"
 
@@ -15,6 +17,14 @@ std::uint64_t baseline_block_size(std::uint64_t bytes);
 
 // The name in fio and in BlockBaseline::pattern: "read", "write", "randread", "randwrite".
 std::string baseline_pattern(bool random, bool writes);
+
+// A baseline with all file systems for which it is valid. It is measured once on each volume, below
+// the file system.
+struct SharedBaseline {
+  BlockBaseline baseline;
+  std::vector<std::string> file_systems;
+};
+std::vector<SharedBaseline> shared_baselines(std::span<const BlockBaseline> baselines);
 
 // The share of the block-level speed that the measurement reaches. It is the time that the same
 // bytes take at block level, divided by the time until all was durable; the median of the samples.

@@ -25,6 +25,12 @@ std::string cold_text(std::span<const VolumeDescription> volumes) {
   return fmt::format("cold caches ({} in memory)", roles);
 }
 
+// Whether a warning says which of several it is about: "'mp3': …", "app.reel is truncated".
+bool contains_name(std::string_view text, const std::string& name) {
+  return text.starts_with(name + " ") || text.contains("'" + name + "'") ||
+         text.contains(" of " + name + ":");
+}
+
 }  // namespace
 
 std::string words_of(std::string name) {
@@ -193,6 +199,21 @@ void Result::warn(Warning warning) {
     return other.code == warning.code && other.text == warning.text;
   };
   if (std::ranges::none_of(warnings, same)) warnings.push_back(std::move(warning));
+}
+
+void Result::warn(Warning warning, const std::string& of) {
+  if (of.empty() || contains_name(warning.text, of)) return warn(std::move(warning));
+  const std::string end = ": " + warning.text;
+  const auto same = std::ranges::find_if(warnings, [&](const Warning& other) {
+    return other.code == warning.code && other.text.ends_with(end);
+  });
+  if (same == warnings.end()) {
+    warning.text.insert(0, of + ": ");
+    return warnings.push_back(std::move(warning));
+  }
+  const std::string names = same->text.substr(0, same->text.size() - end.size());
+  const bool is_named = fmt::format(", {}, ", names).contains(fmt::format(", {}, ", of));
+  if (!is_named) same->text = names + ", " + of + end;
 }
 
 }  // namespace filereel

@@ -423,6 +423,9 @@ struct Result {
   Result of_same_run() const;
   // Adds a warning unless one with the same code and text exists.
   void warn(Warning warning);
+  // The same for one of several names, such as a job or a volume: the text begins with the names of
+  // all for which it holds, unless it contains the name. "": without a name.
+  void warn(Warning warning, const std::string& of);
   // See keep_figures; also of the control.
   void keep_figures();
 };

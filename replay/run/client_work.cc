@@ -7,6 +7,7 @@
 #include "filesets/scan/populate.h"
 #include "replay/clients/message_contents.h"
 #include "replay/run/client_meeting.h"
+#include "replay/run/result_filling.h"
 #include "replay/run/room.h"
 
 namespace filereel {
@@ -61,7 +62,9 @@ void ClientWork::fit(std::uint64_t free_bytes, Result& result) {
     part.client = client;
     return job_.fit(point_, {volumes_, free_bytes, to, part});
   };
+  const std::size_t before = result.warnings.size();
   own_ = fit_as(part_.client, result);
+  name_warnings(job_, before, result);
   const std::uint32_t shift = job_.options(point_).shift % part_.clients;
   if (shift == 0) return;
   shifted_to_ = (part_.client + shift) % part_.clients;

@@ -58,11 +58,32 @@ class Loader {
         swept(item.name, options, [&](const JobOptions& one) { return source.make(item, one); }));
   }
 
-  // Options of the command line that do not apply to a job, by key: whether any job uses it, the
-  // first reason, and the remark.
+  // An option of the command line that does not apply to some jobs: "--scale does not apply to",
+  // their names, and the reason.
+  struct Inapplicable {
+    std::string what;
+    std::vector<std::string> jobs;
+    std::string why;
+
+    std::string text() const { return fmt::format("{} {}: {}", what, fmt::join(jobs, ", "), why); }
+  };
+  // By key: whether any job uses the option, the first refusal, and those that do not.
   struct Applicability {
     bool any = false;
-    std::string inapplicable_reason, remark;
+    std::string refusal;
+    std::vector<Inapplicable> others;
+
+    void add(std::string text, Inapplicable one) {
+      if (refusal.empty()) refusal = std::move(text);
+      const auto same = std::ranges::find_if(others, [&](const Inapplicable& other) {
+        return other.what == one.what && other.why == one.why;
+      });
+      if (same == others.end()) {
+        others.push_back(std::move(one));
+      } else if (std::ranges::find(same->jobs, one.jobs.front()) == same->jobs.end()) {
+        same->jobs.push_back(std::move(one.jobs.front()));
+      }
+    }
   };
   const std::map<std::string, Applicability, std::less<>>& applicability() const {
     return applicability_;
@@ -84,11 +105,9 @@ class Loader {
         applicability_[key].any = true;
       } catch (const Error& error) {
         if (error.kind() != ErrorKind::usage) throw;
-        Applicability& meaning = applicability_[key];
-        if (!meaning.inapplicable_reason.empty()) continue;
-        meaning.inapplicable_reason = error.what();
-        meaning.remark =
-            fmt::format("--sweep {} is ignored for {}: {}", key, printable(job), error.what());
+        applicability_[key].add(
+            error.what(),
+            {fmt::format("--sweep {} is ignored for", key), {printable(job)}, error.what()});
       }
     }
     return made ? *std::move(made) : for_clients(options, make);
@@ -147,12 +166,13 @@ class Loader {
     const std::string_view why = of_runner ? "" : inapplicable_reason(parameter, kind, recorded);
     if (!why.empty()) {
       if (said.of_many) return;
-      const std::string text =
-          fmt::format("{} does not apply to {}: {}",
-                      setting.place ? parameter.key : parameter.option, printable(job), why);
-      if (setting.place) fail_at(*setting.place, text);
-      Applicability& meaning = applicability_[std::string(parameter.key)];
-      if (meaning.inapplicable_reason.empty()) meaning.inapplicable_reason = meaning.remark = text;
+      Inapplicable one{
+          fmt::format("{} does not apply to", setting.place ? parameter.key : parameter.option),
+          {printable(job)},
+          std::string(why)};
+      if (setting.place) fail_at(*setting.place, one.text());
+      std::string text = one.text();
+      applicability_[std::string(parameter.key)].add(std::move(text), std::move(one));
       return;
     }
     if (!setting.place) applicability_[std::string(parameter.key)].any = true;
@@ -341,9 +361,9 @@ Plan load_plan(std::span<const std::string> names, const PlanOverrides& override
     plan.jobs.push_back(reel_per_client(std::move(jobs)));
   }
   for (const auto& [key, meaning] : loader.applicability()) {
-    if (meaning.inapplicable_reason.empty()) continue;
-    if (!meaning.any) throw Error(ErrorKind::usage, meaning.inapplicable_reason);
-    remarks.push_back(meaning.remark);
+    if (meaning.refusal.empty()) continue;
+    if (!meaning.any) throw Error(ErrorKind::usage, meaning.refusal);
+    for (const auto& one : meaning.others) remarks.push_back(one.text());
   }
   std::ranges::copy(loader.left_out(), std::back_inserter(remarks));
   return plan;

@@ -47,8 +47,15 @@ void begin_result(Result& result, const Plan& of, const std::optional<AutoRuns>&
 
 void add_volume(const Volume& volume, Result& result) {
   VolumeDescription description = described(volume.describe(), result);
-  // The protocol of a share is part of what is measured, and many have no other driver.
-  if (description.driver != "kernel" && !description.network) {
+  if (description.driver != "kernel" && description.network) {
+    result.warn(
+        {"fuse-driver",
+         fmt::format("{} used the FUSE driver of {}: the results measure this driver as "
+                     "well as the network and the server",
+                     description.network->source, description.network->protocol),
+         "to compare servers or networks, use the same driver for all, or a protocol of the "
+         "kernel, such as NFS"});
+  } else if (description.driver != "kernel") {
     result.warn({"fuse-driver",
                  fmt::format("{} used the FUSE driver {}: the results measure the driver, not the "
                              "device",
@@ -66,6 +73,18 @@ void add_volume(const Volume& volume, Result& result) {
   description.features_unknown = std::move(features.unknown);
   description.used = used_share(volume);
   result.volumes.push_back(std::move(description));
+}
+
+std::string name_for_warnings(const Job& job, const Result& result) {
+  return result.plan.jobs.size() > 1 ? job.record().name : "";
+}
+
+void name_warnings(const Job& job, std::size_t before, Result& result) {
+  const auto first = result.warnings.begin() + static_cast<std::ptrdiff_t>(before);
+  std::vector<Warning> fresh(first, result.warnings.end());
+  result.warnings.erase(first, result.warnings.end());
+  const std::string name = name_for_warnings(job, result);
+  for (Warning& one : fresh) result.warn(std::move(one), name);
 }
 
 std::size_t measurements_of(const Step& step) {

@@ -21,6 +21,12 @@ void begin_result(Result& result, const Plan& of, const std::optional<AutoRuns>&
 // warnings about its driver and its current layers.
 void add_volume(const Volume& volume, Result& result);
 
+// The job's name if the plan has several, otherwise "": see Result::warn.
+std::string name_for_warnings(const Job& job, const Result& result);
+
+// Adds the job's name to the warnings from number `before` on if the plan has several jobs.
+void name_warnings(const Job& job, std::size_t before, Result& result);
+
 // The number of measurements of a step: one; with several concurrent volumes, one for all and one
 // each; none if the step is not measured.
 std::size_t measurements_of(const Step& step);

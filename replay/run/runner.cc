@@ -170,7 +170,9 @@ class Run {
       JobRecord& record =
           *std::ranges::find(result.plan.jobs, job->record().name, &JobRecord::name);
       if (record.overhead_ns > 0) continue;  // measured with another set
+      const std::size_t before = result.warnings.size();
       const auto fitted = job->fit(0, {.volumes = {}, .free_bytes = 0, .result = result});
+      name_warnings(*job, before, result);
       record.overhead_ns = measure_overhead_ns(*fitted, request_.stop);
       warn_of_shift(*job, *fitted, result);
     }
@@ -387,11 +389,11 @@ class Run {
     if (failed) {
       if (std::optional<Warning> why = work.fitted().unsupported(step, sample)) {
         why->text = fmt::format("{} on {}: {}", info.operation, info.file_system, why->text);
-        result.warn(std::move(*why));
+        result.warn(std::move(*why), name_for_warnings(job, result));
         return true;
       }
     }
-    if (sample.moved_no_data) warn_of_no_data(info, result);
+    if (sample.moved_no_data) warn_of_no_data(info, name_for_warnings(job, result), result);
     const std::vector<DivergenceExample> examples = sample.examples;
     if (!places.empty()) {
       result.add(places.front(), std::move(sample));
@@ -405,12 +407,13 @@ class Run {
     throw_failure(info, examples.front(), turned.volumes.all(), job.room_advice());
   }
 
-  static void warn_of_no_data(const StepInfo& info, Result& result) {
+  static void warn_of_no_data(const StepInfo& info, const std::string& name, Result& result) {
     result.warn({"no-data-moved",
                  fmt::format("{} on {} shared blocks instead of copying data: its rate is not a "
                              "copy speed",
                              info.operation, info.file_system),
-                 "to measure copying, use --copy-method readwrite"});
+                 "to measure copying, use --copy-method readwrite"},
+                name);
   }
 
   const RunRequest& request_;

@@ -249,7 +249,8 @@ class Shares(StackTest):
         self.assertEqual((volume["file_system"], volume["driver"]), ("fuse.sshfs", "fuse.sshfs"))
         self.assertIn("user_id=", volume["mount_options"])
         self.assertNotIn("someone", json.dumps(self.result()))
-        self.assertNotIn("fuse-driver", [one["code"] for one in self.result()["warnings"]])
+        warnings = {one["code"]: one["text"] for one in self.result()["warnings"]}
+        self.assertIn("used the FUSE driver of sshfs", warnings["fuse-driver"])
         shown = self.filereel("show", "r.json").out
         self.assertIn(f"on 127.0.0.1:{served} through sshfs, lo", " ".join(shown.split()))
 

@@ -246,5 +246,17 @@ TEST_CASE("fio's JSON is parsed regardless of surrounding text") {
   }
 }
 
+TEST_CASE("a baseline of several file systems is listed once") {
+  BlockBaseline other = baseline("write", 400);
+  other.file_system = "xfs";
+  BlockBaseline another = baseline("write", 401);
+  another.file_system = "ntfs";
+  const auto shared = shared_baselines(std::vector{baseline("write", 400), other, another});
+  REQUIRE(shared.size() == 2);
+  CHECK(shared[0].file_systems == std::vector<std::string>{"ext4", "xfs"});
+  CHECK(shared[1].file_systems == std::vector<std::string>{"ntfs"});
+  CHECK(shared[1].baseline.mb_per_s == 401);
+}
+
 }  // namespace
 }  // namespace filereel

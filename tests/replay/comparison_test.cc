@@ -471,7 +471,7 @@ TEST_CASE(
   const ResultComparison machines = compare(base, fresh);
   REQUIRE(warning(machines, "something-else-changed"));
   CHECK(warning(machines, "something-else-changed")->text ==
-        "governor changed: the drive may not be the cause");
+        "governor also changed: the drive may not be the cause");
   for (VolumeDescription& volume : fresh.volumes) {
     for (DeviceIdentity& drive : volume.drives) drive.firmware = "1.08";
   }
@@ -664,6 +664,18 @@ TEST_CASE("results of one file system each are compared across them") {
   const Json json = Json::parse(comparison_to_json(comparison));
   CHECK(json["across"]["base"] == "ext4");
   CHECK(json["measurements"][0]["file_system"] == "");
+}
+
+TEST_CASE("with one drive, firmware and file system, nothing is said of the drive") {
+  const Result base = result_with({runs_of("create", 2, 10, 1)});
+  Result fresh = base;
+  fresh.volumes[0].mount_options = "rw,noatime";
+  CHECK_FALSE(warning(compare(base, fresh), "something-else-changed"));
+  fresh.host.governor = "powersave";
+  const ResultComparison both = compare(base, fresh);
+  REQUIRE(warning(both, "something-else-changed"));
+  CHECK(warning(both, "something-else-changed")->text ==
+        "mount options of ext4 (near), governor changed: each may be the cause");
 }
 
 TEST_CASE("changes besides the file system give a warning") {

@@ -287,6 +287,18 @@ TEST_CASE("a parameter that does not apply to its job is refused with its place"
   check_refused("jobs: [no-such-job]\n", "my.yaml:1:8: ", "no-such-job");
 }
 
+TEST_CASE("a remark on several jobs names them all, once") {
+  PlanOverrides overrides;
+  overrides.parameters = {{find_job_parameter("time"), {"1s"}}};
+  overrides.sweep = {{"depth", {"1", "2"}}};
+  const std::vector<std::string> names = {"mp3", "random-read", "iso", "windows"};
+  std::vector<std::string> remarks;
+  load_plan(names, overrides, remarks);
+  REQUIRE(remarks.size() == 2);
+  CHECK(remarks[0].find("--sweep depth is ignored for mp3, iso, windows: ") == 0);
+  CHECK(remarks[1].find("--time does not apply to mp3, iso, windows: ") == 0);
+}
+
 TEST_CASE("the command line overrides plans, and reports options that do not apply") {
   PlanOverrides overrides;
   overrides.parameters = {{find_job_parameter("time"), {"1s"}},
@@ -297,9 +309,10 @@ TEST_CASE("the command line overrides plans, and reports options that do not app
   CHECK(got.name == "random-read, app-git-clone, mp3");
   CHECK(options_of(got, 0).time_ns == 1'000'000'000);
   CHECK(options_of(got, 2).scale == 0.1);
-  REQUIRE(remarks.size() == 2);
-  CHECK(remarks[0].find("--scale does not apply to app-git-clone") == 0);
-  CHECK(remarks[1].find("--time does not apply to app-git-clone") == 0);
+  REQUIRE(remarks.size() == 3);
+  CHECK(remarks[0].find("--scale does not apply to app-git-clone: ") == 0);
+  CHECK(remarks[1].find("--time does not apply to app-git-clone: ") == 0);
+  CHECK(remarks[2].find("--time does not apply to mp3: ") == 0);
   CHECK_THROWS_WITH_AS(load("app-git-clone", overrides), doctest::Contains("does not apply"),
                        Error);
 }

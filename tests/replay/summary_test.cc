@@ -181,5 +181,19 @@ TEST_CASE("caches are not called cold on volumes in memory") {
   CHECK(text({image}) == "scale 1, warm caches");
 }
 
+TEST_CASE("a warning that holds for several names stands once and names them") {
+  Result result;
+  result.warn({"code", "the same text", "advice"}, "first");
+  result.warn({"code", "the same text", "advice"}, "second");
+  result.warn({"code", "the same text", "advice"}, "first");
+  result.warn({"other", "the same text", "advice"}, "second");
+  result.warn({"code", "2 names of 'third' are escaped", "advice"}, "third");
+  result.warn({"code", "without a name", "advice"}, "");
+  std::vector<std::string> texts;
+  for (const Warning& one : result.warnings) texts.push_back(one.text);
+  CHECK(texts == std::vector<std::string>{"first, second: the same text", "second: the same text",
+                                          "2 names of 'third' are escaped", "without a name"});
+}
+
 }  // namespace
 }  // namespace filereel

@@ -125,7 +125,7 @@ TEST_CASE("the label and the note stand below the table, safe for a terminal") {
   result.label = "new\x1b[31m\nfirmware";
   result.note = std::string(2000, 'n');
   const std::string text = remarks(result);
-  CHECK(text.starts_with("label: new\\x1b[31m\\x0afirmware\nnote: nnn"));
+  CHECK(text.starts_with("label: new\\x1b[31m\\x0afirmware\nnote:\n  nnn"));
   CHECK(text.contains("...\nA Processor"));
 }
 
