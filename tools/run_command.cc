@@ -70,7 +70,7 @@ void add_options(CLI::App& command, RunArguments& arguments) {
       .add_option("--parts", arguments.parts,
                   "Parts of the drive to measure in sequence: begin,middle,end or 0%,25%")
       ->delimiter(',');
-  add_runs_options(command, arguments.runs, "Number of repetitions, each on fresh volumes (3)");
+  add_runs_options(command, arguments.runs, "Number of repetitions, each on fresh volumes (5)");
   add_series_options(command, arguments.series);
   add_parameter_options(command, arguments.parameters);
   command
@@ -197,7 +197,8 @@ RunRequest request_of(const RunArguments& arguments, const Plan& plan) {
                      .auto_runs = plan.auto_runs,
                      .destroy = parse_devices(arguments.format.destroy),
                      .keep = arguments.keep,
-                     .block_baseline = arguments.block_baseline};
+                     .block_baseline = arguments.block_baseline,
+                     .for_comparison = true};
   if (!arguments.near.empty()) request.targets.near = parse_target(arguments.near);
   if (!arguments.against.empty()) request.targets.against = {parse_target(arguments.against)};
   if (!arguments.control.empty()) request.targets.control = parse_target(arguments.control);

@@ -23,6 +23,7 @@
 #include "replay/run/overhead.h"
 #include "replay/run/repetitions.h"
 #include "replay/run/result_filling.h"
+#include "replay/run/runs_notice.h"
 #include "replay/run/stage.h"
 #include "replay/run/step_failure.h"
 
@@ -133,9 +134,10 @@ class Run {
   // Each of these returns false if the stop was requested.
   bool measure_all(Stage& stage) {
     std::optional<Error> failure;
+    MeasurementCounts counts;
     try {
       if (request_.clients) check_clients(clients_, request_.plan);
-      measure_overheads();
+      counts = measure_overheads();
     } catch (const Error& error) {
       failure = error;
     }
@@ -153,6 +155,7 @@ class Run {
     clients_.agree(failure);
     stage.take();
     notice_estimate(stage);
+    notice_runs(stage, counts);
     Baselines baselines;
     return measure_block_level(stage, baselines) && measure_parts(stage, baselines);
   }
@@ -164,7 +167,8 @@ class Run {
   };
 
   // This reads short traces, so that corrupt ones are found before any volume is touched.
-  void measure_overheads() {
+  MeasurementCounts measure_overheads() {
+    MeasurementCounts counts;
     Result& result = *results_.front();
     for (const std::unique_ptr<Job>& job : request_.plan.jobs) {
       JobRecord& record =
@@ -173,6 +177,9 @@ class Run {
       const std::size_t before = result.warnings.size();
       const auto fitted = job->fit(0, {.volumes = {}, .free_bytes = 0, .result = result});
       name_warnings(*job, before, result);
+      std::size_t measured = 0;
+      for (const Step& step : fitted->steps()) measured += measurements_of(step);
+      counts[record.name] = measured;
       record.overhead_ns = measure_overhead_ns(*fitted, request_.stop);
       warn_of_shift(*job, *fitted, result);
     }
@@ -180,6 +187,7 @@ class Run {
       other->plan = result.plan;
       other->warnings = result.warnings;
     }
+    return counts;
   }
 
   static void warn_of_shift(const Job& job, const FittedJob& fitted, Result& result) {
@@ -212,6 +220,16 @@ class Run {
       observer_.notice(
           fmt::format("estimated time: {} on a drive of 200 MB/s", format_duration(seconds)));
     }
+  }
+
+  void notice_runs(const Stage& stage, const MeasurementCounts& counts) {
+    if (!request_.for_comparison) return;
+    PlannedRuns planned = planned_runs(stage, request_.targets.control.has_value(), counts);
+    for (const StagedJob& part : stage.parts) {
+      if (is_automatic(*part.job)) continue;
+      planned.least = std::min(planned.least, runs_of(*part.job, request_));
+    }
+    observer_.notice(runs_notice(planned));
   }
 
   bool measure_block_level(const Stage& stage, Baselines& baselines) {

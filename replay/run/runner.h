@@ -27,6 +27,7 @@ struct RunRequest {
   std::vector<Target> destroy = {};  // block devices and parts that may be formatted
   bool keep = false;                 // keep the files of the last step
   bool block_baseline = false;       // measure the block baseline with fio first
+  bool for_comparison = false;       // say how many runs a verdict needs
   MountCapability power = MountCapability::none;  // the result of enter_mount_namespace
   std::stop_token stop = {};                      // with clients: theirs
   // Other processes that run the same plan, each in a directory of its own; null: none. Volumes

@@ -1,0 +1,45 @@
+#include "replay/run/runs_notice.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "filesets/system/counted.h"
+#include "replay/statistics/verdict_runs.h"
+
+namespace filereel {
+
+PlannedRuns planned_runs(const Stage& stage, bool control, const MeasurementCounts& counts) {
+  std::set<std::optional<FileSystemKind>> kinds;
+  std::size_t all = 0;
+  for (const StagedJob& part : stage.parts) {
+    kinds.insert(part.kind);
+    all += part.job->points() * counts.at(part.job->record().name);
+  }
+  const std::size_t file_systems = std::max<std::size_t>(1, kinds.size());
+  const std::size_t entries = (stage.sides.size() - (control ? 1 : 0)) * file_systems;
+  return {.measurements = all / file_systems,
+          .entries = entries,
+          .ranked = entries > 2 || file_systems > 1};
+}
+
+std::string runs_notice(const PlannedRuns& planned) {
+  const std::string measurements = counted(planned.measurements, "measurement");
+  const std::uint32_t needed = planned.ranked
+                                   ? runs_for_ranking(planned.measurements, planned.entries)
+                                   : runs_for_comparison(planned.measurements);
+  const std::string runs = counted(needed, "run");
+  std::string text = planned.ranked
+                         ? fmt::format("{} on each of {}: a ranking needs {} or more of each",
+                                       measurements, planned.entries, runs)
+                         : fmt::format("{}: a verdict at {:.0f} % needs {} or more on each side",
+                                       measurements, kFalseAlarms * 100, runs);
+  if (planned.least < needed) {
+    text += fmt::format("; planned: {}; use --runs auto or --runs {}", planned.least, needed);
+  }
+  return text;
+}
+
+}  // namespace filereel

@@ -1,0 +1,31 @@
+// Says at the start how many runs a verdict needs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "replay/results/result.h"
+#include "replay/run/stage.h"
+
+namespace filereel {
+
+// What is to be measured: `measurements` on each of `entries`, volumes or file systems.
+struct PlannedRuns {
+  std::size_t measurements = 1, entries = 1;
+  bool ranked = false;              // the entries are ranked; otherwise two sides are compared
+  std::uint32_t least = kMostRuns;  // of any job; so many: all are automatic
+};
+
+// The number of measurements of each job at a point of its sweep, by the job's name.
+using MeasurementCounts = std::map<std::string, std::size_t>;
+
+// All but `least`. `control`: one of the sides is not judged.
+PlannedRuns planned_runs(const Stage& stage, bool control, const MeasurementCounts& counts);
+
+// "9 measurements: a verdict at 1 % needs 6 runs or more on each side; planned: 5; use --runs auto
+// or --runs 6".
+std::string runs_notice(const PlannedRuns& planned);
+
+}  // namespace filereel

@@ -1,0 +1,34 @@
+#include "replay/statistics/verdict_runs.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "replay/statistics/student.h"
+
+namespace filereel {
+namespace {
+
+// `level`: of each test, two-sided.
+std::uint32_t runs_for(double level) {
+  constexpr double kDeviations = 3;
+  constexpr std::uint32_t kFewest = 3, kMostTried = 1000;
+  for (std::uint32_t runs = kFewest; runs < kMostTried; ++runs) {
+    if (student_quantile(1 - level / 2, runs - 1.0) <= kDeviations * std::sqrt(runs)) return runs;
+  }
+  return kMostTried;
+}
+
+}  // namespace
+
+std::uint32_t runs_for_comparison(std::size_t measurements) {
+  const auto tests = static_cast<double>(std::max<std::size_t>(1, measurements));
+  return runs_for(kLevelOfPromise * kFalseAlarms * kShareOfTime / tests);
+}
+
+std::uint32_t runs_for_ranking(std::size_t measurements, std::size_t entries) {
+  const std::size_t pairs = entries * (entries - 1) / 2;
+  const auto tests = static_cast<double>(std::max<std::size_t>(1, measurements * pairs));
+  return runs_for(kLevelOfPromise * kFalseAlarms / 2 / tests);  // either direction would be false
+}
+
+}  // namespace filereel
