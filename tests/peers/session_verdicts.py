@@ -4,6 +4,7 @@
     session_verdicts.py collect FOLDER [--kinds memory,disk,mixed,drives] [--minutes 100] [--every 60]
                         [--runs 8] [--disk DIRECTORY] [--compiler] [--job JOBS] [--fs NAMES] [--scale F]
     session_verdicts.py evaluate FOLDER… [--comparisons 300]
+    session_verdicts.py evaluate TIMES.json…
 
 collect measures sessions of FC-Test (programs, ext4) in turns with a control volume, until the time is
 over. The kinds of volume and control:
@@ -15,9 +16,12 @@ over. The kinds of volume and control:
 
 With --compiler a C++ compiler runs all the time, in as many processes as there are CPUs.
 
-evaluate compares sessions of a series with each other. All are of the same volume, so each verdict other
+evaluate compares sessions of a series with each other. A series is a folder of results, or a file with the
+times alone: a list of sessions, each {OPERATION: [microseconds, …]} or {"volume": …, "control": …} of these. All are of the same volume, so each verdict other
 than "same" and "cannot tell" is false (A/A). Then one operation of the new side, another one in each
-comparison, is made slower by a factor, and "slower" is right for it (A/B). Sessions are compared
+comparison, is made slower by a factor, and "slower" is right for it (A/B). What is indicated is counted
+apart: in A/A as false, in A/B as right for that operation if it is not proven. The rest is missed. Sessions are
+compared
 
     control    with the control, one session on each side
     nothing    without it
@@ -57,6 +61,9 @@ from peers import MEMORY, argument_parser, machine
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "model_drive"))
+sys.path.insert(0, str(HERE.parent))
+
+import made_result
 
 MINUTES = 60
 NEAR, FAR = 15 * MINUTES, 60 * MINUTES  # seconds between sessions
@@ -161,8 +168,30 @@ def slim(result):
     return result
 
 
+def result_of_times(number, session):
+    """A session of a file with times, 10 s after the one before: the series is "minutes" apart."""
+    begin = datetime.datetime(2026, 1, 1) + datetime.timedelta(seconds=10 * number)
+
+    def made(sides, first):
+        one = made_result.result({name: [time / 1e6 for time in times] for name, times in sides.items()},
+                                 started=begin.isoformat() + "Z", session=str(number))
+        for measurement in one["measurements"]:
+            measurement["kind"] = "fc-test"
+            for sample in measurement["samples"]:
+                sample["started_s"] = 2 * sample["run"] + first
+        return one
+    result = made(session.get("volume", session), 0)
+    if "control" in session:
+        control = made(session["control"], 1)
+        result["control"] = {name: control[name] for name in ("volumes", "warnings", "measurements")}
+    return result
+
+
 def load(folder):
     """The sessions by kind, in order."""
+    if folder.endswith(".json"):
+        with open(folder) as file:
+            return {"times": [result_of_times(*one) for one in enumerate(json.load(file))]}
     kinds = collections.defaultdict(list)
     for path in sorted(glob.glob(os.path.join(folder, "*-[0-9]*.json"))):
         with open(path) as file:
@@ -292,6 +321,7 @@ def by_ranks(base, new):
 class Tally:
     def __init__(self):
         self.count = self.false = self.found = self.ranks_false = self.ranks_found = 0
+        self.false_indicated = self.found_indicated = 0
         self.provable, self.bases, self.aspects = [], collections.Counter(), collections.Counter()
 
     def add(self, measurements, operation, ranks):
@@ -300,6 +330,10 @@ class Tally:
                    if one["verdict"] in ("slower", "faster")}
         self.found += changed.pop(operation, "") == "slower"
         self.false += bool(changed)
+        indicated = {name_of(one): one["indicated"] for one in measurements
+                     if one["verdict"] == "cannot tell" and "indicated" in one}
+        self.found_indicated += indicated.pop(operation, "") == "slower"
+        self.false_indicated += bool(indicated)
         self.aspects.update(one["aspect"] for one in measurements if name_of(one) in changed)
         self.provable += [one.get("provable", math.inf) for one in measurements]
         self.bases.update(one["basis"] for one in measurements)
@@ -313,9 +347,12 @@ class Tally:
         share = 100 / self.count
         provable = sorted(self.provable)[len(self.provable) // 2]
         text = f"{name:44} {self.count:5} false {self.false:3} ({self.false * share:4.1f} %, at most " \
-               f"{100 * bound(self.false, self.count):4.1f} %)"
+               f"{100 * bound(self.false, self.count):4.1f} %) indicated {self.false_indicated:3} " \
+               f"({self.false_indicated * share:4.1f} %)"
         if factor:
-            text += f" found {self.found:4} ({self.found * share:5.1f} %)"
+            missed = self.count - self.found - self.found_indicated
+            text += f" found {self.found:4} ({self.found * share:5.1f} %) indicated {self.found_indicated:4} " \
+                    f"({self.found_indicated * share:5.1f} %) missed {missed:4} ({missed * share:5.1f} %)"
         if with_ranks:
             text += f" ranks: false {self.ranks_false}, found {self.ranks_found}"
         if self.aspects:
@@ -329,7 +366,8 @@ class Series:
     def __init__(self, sessions, chance):
         self.sessions, self.chance = sessions, chance
         self.plain = [without_control(one) for one in sessions]
-        self.controls = [control_of(one) for one in sessions]
+        self.controlled = all("control" in one for one in sessions)
+        self.controls = [control_of(one) for one in sessions] if self.controlled else []
         self.times = [begun(one) for one in sessions]
         self.of_sets = all(one["set"] for one in sessions[0]["measurements"])
 
@@ -423,6 +461,8 @@ def evaluate(args, folder):
                   f"{(series.times[-1] - series.times[0]) / MINUTES:.0f} minutes")
             for how, distance, name, factors in WAYS:
                 if how == "in turns" and kind == "mixed":
+                    continue
+                if how in ("in turns", "control") and not series.controlled:
                     continue
                 evaluate_one(comparer, pool, name, series, how, distance, () if args.quick else factors,
                              args.comparisons)
