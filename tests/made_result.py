@@ -22,8 +22,8 @@ def sample(run, seconds, started=0):
 
 
 def result(seconds, firmware="1.07", kernel="6.1.0", complete=True, label="", set_name="programs",
-           started="2024-02-29T12:00:00Z", file_system="ext4", session="made"):
-    """`seconds`: by operation, the time until durable of each run."""
+           started="2024-02-29T12:00:00Z", file_system="ext4", session="made", begin=0):
+    """`seconds`: by operation, the time until durable of each run. `begin`: of the first one."""
     drive = {"name": "sdb", "model": "Fast Disk 3", "serial": "S123", "firmware": firmware}
     return {
         "schema_version": 2, "filereel": {"version": "0.1.0"}, "started": started, "label": label,
@@ -38,7 +38,7 @@ def result(seconds, firmware="1.07", kernel="6.1.0", complete=True, label="", se
         "complete": complete, "warnings": [],
         "measurements": [{"workload": "fc-test", "set": set_name, "operation": operation,
                           "file_system": file_system, "driver": "kernel", "parameters": {},
-                          "samples": [sample(run, float(time)) for run, time in
+                          "samples": [sample(run, float(time), begin + 10 * run) for run, time in
                                       enumerate(times, 1)]}
                          for operation, times in seconds.items()]}
 
@@ -81,7 +81,7 @@ def main():
                 seconds[step].pop()
         results.append(result(seconds, arguments.firmware, arguments.kernel,
                               not arguments.incomplete, arguments.label, file_system=name,
-                              session=arguments.session))
+                              session=arguments.session, begin=10000 * len(results)))
     json.dump(merged(results), sys.stdout, indent=1)
     print()
 

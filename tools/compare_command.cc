@@ -91,6 +91,19 @@ IndexDefinition parse_index(const std::string& text) {
   return definition;
 }
 
+// Throws Error(usage) for an invalid one, and for two of one name.
+void check_indexes(const std::vector<std::string>& texts) {
+  std::vector<std::string> names;
+  for (const std::string& text : texts) {
+    std::string name = parse_index(text).name;
+    if (std::ranges::find(names, name) != names.end()) {
+      throw Error(ErrorKind::usage,
+                  fmt::format("--index '{}': there is an index '{}' already", text, name));
+    }
+    names.push_back(std::move(name));
+  }
+}
+
 ResultGroup parse_group(const std::string& text) {
   const NamedList list = parse_list(text, "--group", "NAME=FILE,FILE");
   ResultGroup group = load_group(list.values);
@@ -117,10 +130,12 @@ std::optional<std::size_t> reference_of(const std::string& name,
                           fmt::join(names, "; ")));
 }
 
+// Two sides have those of their plans, or the named ones; a ranking always has some.
 std::vector<Index> indexes_of(const CompareArguments& arguments,
                               const std::vector<ResultGroup>& groups,
-                              std::optional<std::size_t> reference) {
+                              std::optional<std::size_t> reference, bool is_ranking) {
   const MatchedGroups matched(groups);
+  if (arguments.indexes.empty() && !is_ranking) return planned_indexes(matched, reference);
   if (arguments.indexes.empty()) return default_indexes(matched, reference);
   std::vector<Index> list;
   for (const std::string& text : arguments.indexes) {
@@ -161,6 +176,14 @@ void rank(const CompareArguments& arguments, std::span<const ResultGroup> loaded
                     fmt::join(groups.front().files, ", "), contents_text(groups.front().results)));
   }
   const Ranking ranking = rank_groups(groups, compare_options(arguments.output));
+  if (!ranking.measurements.empty() && !ranking.comparable()) {
+    const RankedMeasurement& first = ranking.measurements.front();
+    const auto other = std::ranges::find(first.entries, false, &RankedEntry::comparable);
+    throw Error(ErrorKind::unusable_input,
+                fmt::format("nothing to compare: {}: {}: {}; use the same plan and options for all "
+                            "runs",
+                            key_text(first.key), ranking.names[other->group], other->reason));
+  }
   if (ranking.measurements.empty()) {
     std::vector<std::string> parts;
     for (const ResultGroup& group : groups) {
@@ -171,7 +194,7 @@ void rank(const CompareArguments& arguments, std::span<const ResultGroup> loaded
                             fmt::join(parts, "; ")));
   }
   const std::vector<Index> indexes =
-      indexes_of(arguments, groups, reference_of(arguments.reference, groups));
+      indexes_of(arguments, groups, reference_of(arguments.reference, groups), true);
   if (arguments.output.json != "-") {
     session.print(format_ranking(ranking, indexes, session, STDOUT_FILENO, arguments.output.all));
   }
@@ -197,15 +220,13 @@ void compare_sides(const CompareArguments& arguments, std::array<ResultGroup, 2>
     throw Error(ErrorKind::usage, "--fs with two sides: one file system for both, or BASE,NEW");
   }
   choose_file_systems(sides, arguments.file_systems);
-  IndexMaker indexes;
-  if (!arguments.indexes.empty() || !arguments.reference.empty()) {
-    indexes = [&](const ResultComparison& comparison) {
-      std::vector<ResultGroup> groups(sides.begin(), sides.end());
-      groups[0].name = comparison.base_name;
-      groups[1].name = comparison.fresh_name;
-      return indexes_of(arguments, groups, reference_of(arguments.reference, groups).value_or(0));
-    };
-  }
+  const IndexMaker indexes = [&](const ResultComparison& comparison) {
+    std::vector<ResultGroup> groups(sides.begin(), sides.end());
+    groups[0].name = comparison.base_name;
+    groups[1].name = comparison.fresh_name;
+    return indexes_of(arguments, groups, reference_of(arguments.reference, groups).value_or(0),
+                      !arguments.reference.empty());
+  };
   std::vector<std::vector<Result>> earlier;
   if (!arguments.history.empty()) {
     earlier = other_sessions(read_history(arguments.history), sides[0].results, sides[1].results);
@@ -261,7 +282,7 @@ void compare_self(const CompareArguments& arguments, const Session& session) {
 void compare(const CompareArguments& arguments, Session& session) {
   check_output(arguments.output);
   if (arguments.self) return compare_self(arguments, session);
-  for (const std::string& text : arguments.indexes) parse_index(text);
+  check_indexes(arguments.indexes);
   const std::vector<std::string>& files = arguments.files;
   if (!arguments.base.empty() || !arguments.fresh.empty()) {
     compare_named_sides(arguments, session);

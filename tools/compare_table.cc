@@ -15,6 +15,7 @@
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
 #include "tools/table.h"
+#include "tools/workload_table.h"
 
 namespace filereel {
 namespace {
@@ -23,9 +24,14 @@ std::string seconds(const ComparedSide& side) {
   return side.samples == 0 ? "-" : time_text(side.median);
 }
 
+// "5 runs", "118k/s, 5 runs".
 std::string runs(const ComparedSide& side) {
-  return side.left_out == 0 ? counted(side.samples, "run", "runs")
-                            : counted_of(side.samples, side.samples + side.left_out, "run");
+  const std::string count = side.left_out == 0
+                                ? counted(side.samples, "run", "runs")
+                                : counted_of(side.samples, side.samples + side.left_out, "run");
+  return side.operations_per_s
+             ? fmt::format("{}/s, {}", short_number(*side.operations_per_s), count)
+             : count;
 }
 
 std::string probability(double p) {
@@ -152,8 +158,9 @@ std::string evidence(const std::vector<ComparedMeasurement>& all, const Paramete
 // Undecided measurements with the same reason.
 struct Undecided {
   std::string reason;
+  bool indicated = false;
   std::vector<const MeasurementKey*> keys;
-  std::uint32_t fewest = 0, most = 0;  // runs per side that should decide; 0 if none would
+  std::uint32_t fewest = 0, most = 0;  // more runs on each side that should decide; 0 if none would
 };
 
 // The reasons for undecided measurements; the first few if folded.
@@ -163,24 +170,33 @@ std::string reasons(const ResultComparison& comparison, const Parameters& shared
   for (const ComparedMeasurement& one : comparison.measurements) {
     if (one.verdict != Verdict::cannot_tell) continue;
     // The table has each interval. It may exclude zero: p is corrected for all measurements.
-    const bool uncertain = one.runs_needed && one.time.ratio_interval;
-    const std::string reason = uncertain ? "not certain with this many runs" : one.reason();
-    auto same = std::ranges::find(all, reason, &Undecided::reason);
-    if (same == all.end()) same = all.insert(same, {reason, {}, one.runs_needed.value_or(0)});
+    const bool indicated = one.indicated().has_value();
+    const std::uint32_t more = one.more_runs.value_or(0);
+    const bool uncertain = more > 0 && one.time.ratio_interval && !indicated;
+    const std::string reason = indicated   ? "not proven"
+                               : uncertain ? "not certain with this many runs"
+                                           : one.reason();
+    auto same = std::ranges::find_if(all, [&](const Undecided& other) {
+      return other.reason == reason && (other.most > 0) == (more > 0);
+    });
+    if (same == all.end()) same = all.insert(same, {reason, indicated, {}, more, more});
     same->keys.push_back(&one.key);
-    same->fewest = std::min(same->fewest, one.runs_needed.value_or(0));
-    same->most = std::max(same->most, one.runs_needed.value_or(0));
+    same->fewest = std::min(same->fewest, more);
+    same->most = std::max(same->most, more);
   }
   const std::size_t shown = folded ? std::min(kFew, all.size()) : all.size();
   std::string text;
   for (const Undecided& one : std::span(all).first(shown)) {
-    std::string line =
-        fmt::format("cannot tell: {}", printable(key_text(*one.keys.front(), shared)));
+    std::string line = fmt::format("{}: {}", one.indicated ? "indicated" : "cannot tell",
+                                   printable(key_text(*one.keys.front(), shared)));
     if (one.keys.size() > 1) line += fmt::format(" and {} more", one.keys.size() - 1);
     line += fmt::format("; {}", printable_line(one.reason));
     if (one.most > 0) {
       const std::string range = one.fewest == one.most ? "" : fmt::format("{} to ", one.fewest);
-      line += fmt::format("; about {}{} per side should decide", range, counted(one.most, "run"));
+      line += fmt::format("; about {}{} on each side should decide", range,
+                          counted(one.most, "more run", "more runs"));
+    } else if (one.indicated) {
+      line += "; more runs would not decide: use a control volume, or more sessions";
     }
     text += wrapped(line, 2);
   }
@@ -195,15 +211,16 @@ std::string conclusion(const ResultComparison& comparison, const Session& sessio
       fmt::format("{} slower, {} faster, {} same, {} cannot tell",
                   comparison.count(Verdict::slower), comparison.count(Verdict::faster),
                   comparison.count(Verdict::same), comparison.count(Verdict::cannot_tell));
-  if (const std::size_t indicated = comparison.indicated(); indicated > 0) {
-    counts += fmt::format(" ({} indicated)", indicated);
-  }
+  const std::size_t indicated = comparison.indicated();
+  if (indicated > 0) counts += fmt::format(" ({} indicated)", indicated);
   const std::string overall =
       session.bold(fmt::format("Overall: {}", verdict_name(comparison.overall)), descriptor);
-  return fmt::format("{} ({})\n", overall, counts) +
-         wrapped(fmt::format("threshold {:.3g} %; {}", comparison.options.threshold * 100,
-                             promise_text(comparison)),
-                 2);
+  std::string basis = fmt::format("threshold {:.3g} %; {}", comparison.options.threshold * 100,
+                                  promise_text(comparison));
+  if (indicated > 0) {
+    basis += "; where nothing changed, chance indicates up to 1 measurement in 20";
+  }
+  return fmt::format("{} ({})\n", overall, counts) + wrapped(basis, 2);
 }
 
 }  // namespace

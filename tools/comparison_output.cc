@@ -54,7 +54,15 @@ std::string advice(std::span<const Result> base, std::span<const Result> fresh) 
 
 void require_common(const ResultComparison& comparison, std::span<const Result> base,
                     std::span<const Result> fresh) {
-  if (!comparison.measurements.empty()) return;
+  if (comparison.comparable()) return;
+  const std::vector<ComparedMeasurement>& all = comparison.measurements;
+  if (!all.empty()) {
+    const std::string others = all.size() == 1 ? "" : fmt::format(" and {} more", all.size() - 1);
+    throw Error(ErrorKind::unusable_input,
+                fmt::format("nothing to compare: {}{}: {}; use the same plan and options for both "
+                            "runs",
+                            key_text(all.front().key), others, all.front().reason()));
+  }
   throw Error(
       ErrorKind::unusable_input,
       fmt::format("nothing to compare: the base result ({}) has {}, the new result ({}) has {}; {}",

@@ -33,8 +33,8 @@ void check_output(const ComparisonOutput& output);
 // Parses the threshold and the definition of a stall.
 CompareOptions compare_options(const ComparisonOutput& output);
 
-// Throws Error(unusable_input) if nothing was compared. The text says what each side has and what
-// to do.
+// Throws Error(unusable_input) if nothing can be compared: no measurement is on both sides, or none
+// with the same work. The text says what each side has, or why, and what to do.
 void require_common(const ResultComparison& comparison, std::span<const Result> base,
                     std::span<const Result> fresh);
 

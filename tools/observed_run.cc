@@ -146,7 +146,10 @@ std::vector<Result> observe_run(Session& session, SignalWatch& signals,
   }
   if (in_turn && std::ranges::all_of(results, has_samples)) {
     const ResultComparison comparison = compare_results({&base, 1}, {against, 1});
-    if (!failure && session.exit_code != Session::kInterrupted) {
+    // Differences from the trace fail the run anyway (require_verified).
+    const bool verified = std::ranges::all_of(
+        results, [](const Result& result) { return failures_of(result).empty(); });
+    if (!failure && verified && session.exit_code != Session::kInterrupted) {
       require_common(comparison, {&base, 1}, {against, 1});
     }
     output.print(format_comparison(comparison, session, output.descriptor(), true));

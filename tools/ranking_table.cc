@@ -1,7 +1,7 @@
 #include "tools/ranking_table.h"
 
 #include <algorithm>
-#include <iterator>
+#include <optional>
 #include <vector>
 
 #include <fmt/format.h>
@@ -13,6 +13,7 @@
 #include "replay/report/formatting.h"
 #include "tools/compare_table.h"
 #include "tools/table.h"
+#include "tools/workload_table.h"
 
 namespace filereel {
 namespace {
@@ -32,50 +33,98 @@ Bold bold_on(const Session& session, int descriptor) {
   return [&session, descriptor](const std::string& text) { return session.bold(text, descriptor); };
 }
 
-// "fastest: ext4, 59 ms; slowest: btrfs, 252 ms (4.3 x)".
-std::string conclusion_of(const RankedMeasurement& one, std::span<const std::string> names) {
-  if (!one.decided()) return "no significant difference";
-  const auto is_ranked = [](const RankedEntry& entry) { return entry.rank > 0; };
+std::string joined(const std::vector<std::size_t>& groups, std::span<const std::string> names) {
+  std::vector<std::string> list;
+  for (const std::size_t group : groups) list.push_back(printable(names[group]));
+  return fmt::format("{}", fmt::join(list, ", "));
+}
+
+// "fastest: ext4, 59 ms (not proven against xfs); slowest: btrfs, 252 ms (4.3 x)".
+std::string proven_of(const RankedMeasurement& one, std::span<const std::string> names) {
   const auto by_median = [](const RankedEntry& entry) { return entry.side.median; };
-  std::vector<RankedEntry> ranked;
-  std::ranges::copy_if(one.entries, std::back_inserter(ranked), is_ranked);
-  const auto [fastest, slowest] = std::ranges::minmax(ranked, {}, by_median);
-  return fmt::format("fastest: {}, {}; slowest: {}, {} ({} x)", printable(names[fastest.group]),
-                     time_text(fastest.side.median), printable(names[slowest.group]),
-                     time_text(slowest.side.median), times_text(slowest.ratio));
+  std::vector<RankedEntry> first, slower;
+  for (const RankedEntry& entry : one.entries) {
+    if (entry.rank == 1) first.push_back(entry);
+    if (entry.rank > 1) slower.push_back(entry);
+  }
+  const RankedEntry fastest = std::ranges::min(first, {}, by_median),
+                    slowest = std::ranges::max(slower, {}, by_median);
+  std::vector<std::size_t> equals;
+  for (const RankedEntry& entry : first) {
+    if (entry.group != fastest.group) equals.push_back(entry.group);
+  }
+  return fmt::format(
+      "fastest: {}, {}{}; slowest: {}, {} ({} x)", printable(names[fastest.group]),
+      time_text(fastest.side.median),
+      equals.empty() ? "" : fmt::format(" (not proven against {})", joined(equals, names)),
+      printable(names[slowest.group]), time_text(slowest.side.median), times_text(slowest.ratio));
+}
+
+// "indicated: btrfs slower than ext4, xfs; about 8 runs of each should decide"; "" for nothing.
+std::string indicated_of(const RankedMeasurement& one, std::span<const std::string> names) {
+  std::vector<std::string> parts;
+  for (const RankedEntry& entry : one.entries) {
+    if (entry.indicated.empty()) continue;
+    parts.push_back(fmt::format("{} slower than {}", printable(names[entry.group]),
+                                joined(entry.indicated, names)));
+  }
+  if (parts.empty()) return "";
+  std::string text = fmt::format("indicated: {}", fmt::join(parts, "; "));
+  if (one.runs_needed)
+    text += fmt::format("; about {} of each should decide", counted(*one.runs_needed, "run"));
+  return text;
+}
+
+std::string conclusion_of(const RankedMeasurement& one, std::span<const std::string> names,
+                          double threshold) {
+  const std::string indicated = indicated_of(one, names);
+  std::string text =
+      one.decided() ? proven_of(one, names)
+      : one.same    ? fmt::format("the same within {:.3g} %", threshold * 100)
+                    : fmt::format("no ranking: {}", indicated.empty() ? "no significant difference"
+                                                                      : "nothing is proven");
+  if (!indicated.empty()) text += "; " + indicated;
+  return wrapped(text, 2);
 }
 
 std::string measurement_table(const RankedMeasurement& one, const Parameters& shared,
-                              std::span<const std::string> names, const Bold& bold) {
+                              const Ranking& ranking, const Bold& bold) {
+  const std::span<const std::string> names = ranking.names;
+  const bool with_rates = one.figure == Figure::per_operation;
   Rows rows = {{"", "rank", "runs", "median", "95 % interval", "vs fastest"}};
+  if (with_rates) rows[0].emplace_back("operations/s");
   std::string reasons;
   for (const RankedEntry& entry : one.entries) {
     const ComparedSide& side = entry.side;
-    const bool ranked = entry.rank > 0;
-    rows.push_back(
-        {names[entry.group], ranked ? fmt::format("{}", entry.rank) : "-",
-         fmt::format("{}", side.samples), side.samples > 0 ? time_text(side.median) : "-",
-         interval_text(side.interval, time_text), ranked ? times_text(entry.ratio) + " x" : "-"});
-    if (!ranked) {
+    const std::optional<double>& rate = side.operations_per_s;
+    rows.push_back({names[entry.group], entry.rank > 0 ? fmt::format("{}", entry.rank) : "-",
+                    fmt::format("{}", side.samples),
+                    side.samples > 0 ? time_text(side.median) : "-",
+                    interval_text(side.interval, time_text),
+                    entry.comparable ? times_text(entry.ratio) + " x" : "-"});
+    if (with_rates) rows.back().emplace_back(rate ? short_number(*rate) : "-");
+    if (!entry.reason.empty()) {
       reasons += wrapped(fmt::format("{} is not ranked: {}", names[entry.group], entry.reason), 2);
     }
   }
   return bold(printable(key_text(one.key, shared))) +
          fmt::format(", {}\n", figure_name(one.figure)) + format_table(rows, bold) + reasons +
-         wrapped(conclusion_of(one, names), 2) + "\n";
+         conclusion_of(one, names, ranking.options.threshold) + "\n";
 }
 
 // The definition of the index, in lines.
 std::string index_heading(const Index& index, std::span<const std::string> names,
                           const Bold& bold) {
   const std::string name = "Index " + printable(index.definition.name);
-  std::string text = name + ": ";
+  std::string text = name;
+  if (!index.plan.empty()) text += fmt::format(" of plan {}", printable(index.plan));
+  text += ": ";
   if (index.values.empty()) {
     text += "no common measurement";
   } else {
     text +=
         fmt::format("geometric mean of {} in {}",
-                    counted(index.measurements.size(), "measurement", "measurements"), index.unit);
+                    counted_of(index.measurements.size(), index.out_of, "measurement"), index.unit);
   }
   if (!index.left_out.empty()) text += fmt::format("; {} left out", index.left_out.size());
   if (index.reference) text += fmt::format("; 100 is {}", names[*index.reference]);
@@ -90,7 +139,7 @@ std::string index_table(const Index& index, std::span<const std::string> names, 
   const bool storage = index.values.front().storage.has_value();
   if (storage) rows[0].insert(rows[0].end(), {"busy MB/s", "access time"});
   if (index.reference) rows[0].insert(rows[0].end(), {"relative", "95 % interval"});
-  for (std::size_t i = 0; i < index.values.size(); ++i) {
+  for (const std::size_t i : index.order()) {
     const IndexValue& value = index.values[i];
     Row& row = rows.emplace_back();
     row = {names[i], rate_text(value.value), interval_text(value.interval, rate_text)};
@@ -113,12 +162,23 @@ std::string overall(const Ranking& ranking) {
     const std::size_t firsts = ranking.firsts(group);
     if (firsts > 0) parts.push_back(fmt::format("{} in {}", ranking.names[group], firsts));
   }
-  return fmt::format(
-      "Overall: rank 1 in {}: {} (equal ranks: no significant difference; threshold {:.3g} %, at "
-      "most 1 false order in {:.0f} rankings{}{})",
-      counted(ranking.measurements.size(), "measurement", "measurements"), fmt::join(parts, ", "),
-      ranking.options.threshold * 100, 1 / ranking.options.false_alarms,
-      ranking.level.empty() ? "" : " ", ranking.level);
+  const std::size_t all = ranking.measurements.size();
+  const auto with_ranks = static_cast<std::size_t>(
+      std::ranges::count_if(ranking.measurements, &RankedMeasurement::has_ranks));
+  const std::string ranks =
+      with_ranks == 0
+          ? "no ranking"
+          : fmt::format("ranking of {}; rank 1: {}", counted_of(with_ranks, all, "measurement"),
+                        fmt::join(parts, ", "));
+  std::string basis =
+      fmt::format("threshold {:.3g} %, at most 1 false order in {:.0f} rankings{}{}",
+                  ranking.options.threshold * 100, 1 / ranking.options.false_alarms,
+                  ranking.level.empty() ? "" : " ", ranking.level);
+  if (with_ranks > 0) basis = "equal ranks: no significant difference; " + basis;
+  if (std::ranges::any_of(ranking.measurements, &RankedMeasurement::indicates)) {
+    basis += "; where nothing differs, chance indicates up to 1 pair in 20";
+  }
+  return fmt::format("Overall: {} ({})", ranks, basis);
 }
 
 }  // namespace
@@ -143,7 +203,7 @@ std::string format_ranking(const Ranking& ranking, std::span<const Index> indexe
   std::size_t left_out = 0;
   for (const RankedMeasurement& one : ranking.measurements) {
     const bool shown = !folded || one.decided();
-    text += shown ? measurement_table(one, shared, ranking.names, bold) : "";
+    text += shown ? measurement_table(one, shared, ranking, bold) : "";
     left_out += shown ? 0 : 1;
   }
   if (left_out > 0) {

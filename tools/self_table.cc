@@ -35,7 +35,8 @@ std::string format_self_comparison(const SelfComparison& self, const Session& se
   text += session.bold(fmt::format("False alarms: in {} of {}", self.alarms,
                                    counted(self.comparisons, "comparison", "comparisons")),
                        descriptor) +
-          fmt::format(" of {}\n", counted(self.sessions, "session", "sessions"));
+          fmt::format(" of {}; changes indicated: in {}\n",
+                      counted(self.sessions, "session", "sessions"), self.indications);
   text += wrapped("one session with one: " + self.level, 2);
   if (self.halves > 0) text += wrapped(several + " sessions: " + self.level_of_halves, 2);
   return text;

@@ -52,12 +52,13 @@ PendingComparison test(const MatchedSides& sides, const ControlUse& control,
   ComparedMeasurement& row = tested.row;
   row.key = base.key;
   row.figure = choice.figure;
+  row.comparable = choice.obstacle.empty();
   row.time.reason = choice.obstacle;
   const SideFigures before = side_figures(base, choice.figure),
                     after = side_figures(fresh, choice.figure);
-  row.base = side_of(base, before.values);
-  row.fresh = side_of(fresh, after.values);
-  if (choice.obstacle.empty()) {
+  row.base = side_of(base, choice.figure);
+  row.fresh = side_of(fresh, choice.figure);
+  if (row.comparable) {
     std::vector<SideFigures> earlier;
     for (const PooledMeasurement* group : sides.earlier) {
       if (choose_figure(base, *group).obstacle.empty()) {
@@ -218,6 +219,10 @@ bool ControlUse::changed() const {
 bool ResultComparison::undecided() const {
   return count(Verdict::cannot_tell) > 0 || !only_base.empty() || !only_fresh.empty() ||
          measurements.empty();
+}
+
+bool ResultComparison::comparable() const {
+  return std::ranges::any_of(measurements, &ComparedMeasurement::comparable);
 }
 
 std::size_t ResultComparison::count(Verdict verdict) const {

@@ -15,6 +15,7 @@
 
 #include "replay/results/result.h"
 #include "replay/statistics/interval.h"
+#include "replay/statistics/verdict_runs.h"
 
 namespace filereel {
 
@@ -73,14 +74,12 @@ struct CompareOptions {
   double threshold = 0.02;  // the smallest change of time that matters, as a share
   // The promised limit of the probability that a whole comparison calls anything slower that is
   // not, over time, tails and stalls together. The same applies to "faster".
-  double false_alarms = 0.01;
+  double false_alarms = kFalseAlarms;
   // The threshold for stalls, in nanoseconds; empty: see stall_threshold.
   std::optional<std::uint64_t> stall_ns = {};
 
-  // The largest two-sided p, corrected, of a verdict. Chance makes something slower with half of
-  // it: three quarters of the promise. The rest is for what the known spread of sessions does not
-  // cover (docs/compare.md, Measured error rates).
-  double level() const { return 1.5 * false_alarms; }
+  // The largest two-sided p, corrected, of a verdict.
+  double level() const { return kLevelOfPromise * false_alarms; }
 
   // The smallest change of a tail that matters. Tails vary more than times.
   double tail_threshold() const { return std::max(0.1, threshold); }
@@ -115,6 +114,8 @@ struct ComparedSide {
   std::uint32_t samples = 0;   // number of compared samples
   std::uint32_t left_out = 0;  // samples that failed or moved no data
   double median = 0;           // of the figure, in seconds; 0 without samples
+  // The median of the operations per second, if the figure is the time per operation.
+  std::optional<double> operations_per_s = {};
   // 95 %, of the median, with the spread between sessions as far as it is assumed (sessions.h).
   std::optional<Interval> interval = {};
 };
@@ -132,7 +133,7 @@ struct AspectResult {
   // have shown any, or if nothing was tested.
   std::optional<double> provable = {};
   Verdict verdict = Verdict::cannot_tell;
-  // With "cannot tell": the runs differ for certain, but by no more than sessions may differ.
+  // With "cannot tell": the 95 % interval lies beyond the threshold, but the change is not proven.
   std::optional<Verdict> indicated = {};
   std::string reason = {};  // of "cannot tell", otherwise ""
 };
@@ -161,6 +162,7 @@ struct ComparedStalls {
 struct ComparedMeasurement {
   MeasurementKey key;
   Figure figure = Figure::durable;
+  bool comparable = true;  // both sides did the same work, and have samples of it
   ComparedSide base, fresh;
   AspectResult time;
   std::optional<ComparedTail> tail = {};      // if there are enough operations for a percentile
@@ -169,7 +171,8 @@ struct ComparedMeasurement {
   Aspect aspect = Aspect::time;               // that decided the verdict
   std::string evidence = {};  // "41 stalls over 50 ms in 10 runs, 0 before"; "" for "same" and
                               // "cannot tell"
-  std::optional<std::uint32_t> runs_needed = {};  // estimate for each side, if more runs would help
+  // With "cannot tell": on each side, estimated to decide; empty if no number would.
+  std::optional<std::uint32_t> more_runs = {};
 
   const std::string& reason() const { return time.reason; }  // of "cannot tell"
   // With "cannot tell": the change that is indicated by any aspect, the worst one first.
@@ -186,6 +189,10 @@ auto& answer_of(Measurement& one, Aspect aspect) {
 
 // "slower (stalls)", "faster", "slower indicated", "cannot tell".
 std::string verdict_text(const ComparedMeasurement& one);
+
+// Why a measurement is undecided, and what should decide: "indicated, but not proven; about 5 more
+// runs on each side should decide".
+std::string undecided_text(const ComparedMeasurement& one);
 
 // A drive is identified by model, serial number and capacity. In a comparison across file systems,
 // driver and mount options belong to the file system.
@@ -225,6 +232,8 @@ struct ResultComparison {
   std::vector<Warning> warnings;  // incomplete results, changes with another possible cause …
   bool complete = true;           // all results are complete
 
+  // Whether any measurement did the same work on both sides.
+  bool comparable() const;
   std::size_t count(Verdict verdict) const;
   // Measurements of which a change is indicated, but not shown.
   std::size_t indicated() const;

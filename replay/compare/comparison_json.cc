@@ -1,5 +1,6 @@
 #include "replay/compare/comparison_json.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <string>
@@ -68,7 +69,10 @@ Json to_json(const ComparedMeasurement& one) {
   if (one.stalls) json["stalls"] = to_json(*one.stalls);
   if (!one.evidence.empty()) json["evidence"] = one.evidence;
   if (one.verdict == Verdict::cannot_tell) json["reason"] = one.reason();
-  if (one.runs_needed) json["runs_needed"] = *one.runs_needed;
+  if (one.more_runs) {
+    json["more_runs"] = *one.more_runs;
+    json["runs_needed"] = *one.more_runs + std::max(one.base.samples, one.fresh.samples);
+  }
   return json;
 }
 
@@ -97,6 +101,7 @@ void put_interval(Json& json, const char* key, const std::optional<Interval>& in
 Json side_to_json(const ComparedSide& side) {
   Json json = {{"samples", side.samples}, {"left_out", side.left_out}};
   if (side.samples > 0) json["median_s"] = side.median;
+  if (side.operations_per_s) json["operations_per_s"] = *side.operations_per_s;
   put_interval(json, "interval_95", side.interval);
   return json;
 }

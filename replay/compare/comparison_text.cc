@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "filesets/system/counted.h"
 #include "replay/compare/comparison.h"
 #include "replay/compare/sessions.h"
 
@@ -175,6 +176,12 @@ std::string key_text(const MeasurementKey& key, const Parameters& without) {
     if (!is_shared) parts.push_back(fmt::format("{}={}", one.first, one.second));
   }
   return fmt::format("{}", fmt::join(parts, " "));
+}
+
+std::string undecided_text(const ComparedMeasurement& one) {
+  if (!one.more_runs) return one.reason();
+  return fmt::format("{}; about {} on each side should decide", one.reason(),
+                     counted(*one.more_runs, "more run", "more runs"));
 }
 
 std::string verdict_text(const ComparedMeasurement& one) {

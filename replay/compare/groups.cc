@@ -51,7 +51,8 @@ std::vector<ResultGroup> by_file_system(std::span<const ResultGroup> groups,
   return list;
 }
 
-MatchedGroups::MatchedGroups(std::span<const ResultGroup> groups) : across_(are_across(groups)) {
+MatchedGroups::MatchedGroups(std::span<const ResultGroup> groups)
+    : list_(groups), across_(are_across(groups)) {
   for (const ResultGroup& group : groups) gathered_.push_back(gather(group.results, across_));
   std::map<MeasurementKey, std::size_t> places;
   for (std::size_t number = 0; number < gathered_.size(); ++number) {

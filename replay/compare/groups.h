@@ -39,11 +39,13 @@ class MatchedGroups {
   MatchedGroups& operator=(const MatchedGroups&) = delete;
 
   std::size_t groups() const { return gathered_.size(); }
+  std::span<const ResultGroup> list() const { return list_; }
   bool across() const { return across_; }  // across file systems
   // In the order of their first occurrence.
   std::span<const MatchedMeasurement> measurements() const { return measurements_; }
 
  private:
+  std::span<const ResultGroup> list_;
   bool across_ = false;
   std::vector<std::vector<PooledMeasurement>> gathered_;
   std::vector<MatchedMeasurement> measurements_;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -231,6 +232,41 @@ std::string unit_of(const std::vector<CountedMeasurement>& counted) {
   return fmt::format("{}", fmt::join(units, ", "));
 }
 
+struct PlannedIndex {
+  IndexDefinition definition;
+  std::string plan;
+};
+
+// Equal definitions once.
+std::vector<PlannedIndex> definitions_of(const MatchedGroups& groups) {
+  std::vector<PlannedIndex> list;
+  for (const ResultGroup& group : groups.list()) {
+    for (const Result& result : group.results) {
+      for (const IndexDefinition& one : result.plan.indexes) {
+        if (std::ranges::find(list, one, &PlannedIndex::definition) != list.end()) continue;
+        list.push_back({one, result.plan.name});
+      }
+    }
+  }
+  return list;
+}
+
+// Gives indices of one name and different contents different names.
+void tell_apart(std::vector<PlannedIndex>& list) {
+  const auto count = [&](const std::string& name) {
+    return std::ranges::count_if(
+        list, [&](const PlannedIndex& one) { return one.definition.name == name; });
+  };
+  std::vector<std::string> names;
+  for (const PlannedIndex& one : list) {
+    std::string& name = names.emplace_back(one.definition.name);
+    if (count(name) > 1) name = fmt::format("{} ({})", name, one.plan);
+    const auto equal = std::ranges::count(names, name);  // of an edited plan
+    if (equal > 1) name += fmt::format(" {}", equal);
+  }
+  for (std::size_t i = 0; i < list.size(); ++i) list[i].definition.name = std::move(names[i]);
+}
+
 void check_metric(const IndexDefinition& definition) {
   if (definition.metric.empty()) return;
   if (definition.metric == kStorageMetric || find_metric(definition.metric)) return;
@@ -246,7 +282,10 @@ void check_metric(const IndexDefinition& definition) {
 Index index_of(const IndexDefinition& definition, const MatchedGroups& groups,
                std::optional<std::size_t> reference) {
   check_metric(definition);
-  Index index{.definition = definition, .unit = {}, .reference = reference};
+  Index index{.definition = definition,
+              .out_of = groups.measurements().size(),
+              .unit = {},
+              .reference = reference};
   std::vector<CountedMeasurement> counted;
   for (const MatchedMeasurement& one : groups.measurements()) {
     const bool is_trace = info_of(one.key.kind).replays;
@@ -262,15 +301,39 @@ Index index_of(const IndexDefinition& definition, const MatchedGroups& groups,
   }
   if (counted.empty()) return index;
   index.unit = unit_of(counted);
+  index.more_is_better = counted.front().metric->more_is_better;
   for (std::size_t group = 0; group < groups.groups(); ++group) {
     index.values.push_back(value_of(counted, group, reference));
   }
   return index;
 }
 
+std::vector<std::size_t> Index::order() const {
+  std::vector<std::size_t> groups(values.size());
+  std::iota(groups.begin(), groups.end(), std::size_t{0});
+  std::ranges::stable_sort(groups, [&](std::size_t one, std::size_t other) {
+    const double first = values[one].value, second = values[other].value;
+    return more_is_better ? first > second : first < second;
+  });
+  return groups;
+}
+
+std::vector<Index> planned_indexes(const MatchedGroups& groups,
+                                   std::optional<std::size_t> reference) {
+  std::vector<PlannedIndex> planned = definitions_of(groups);
+  tell_apart(planned);
+  std::vector<Index> list;
+  for (const PlannedIndex& one : planned) {
+    list.push_back(index_of(one.definition, groups, reference));
+    list.back().plan = one.plan;
+  }
+  return list;
+}
+
 std::vector<Index> default_indexes(const MatchedGroups& groups,
                                    std::optional<std::size_t> reference) {
-  std::vector<Index> list;
+  std::vector<Index> list = planned_indexes(groups, reference);
+  if (!list.empty()) return list;
   list.push_back(index_of({.name = "all"}, groups, reference));
   list.push_back(index_of({.name = "recorded programs", .metric = std::string(kStorageMetric)},
                           groups, reference));

@@ -36,6 +36,9 @@ struct IndexValue {
 
 struct Index {
   IndexDefinition definition;
+  std::string plan = {};   // that defines it; "" for a default, and for the command line
+  std::size_t out_of = 0;  // all measurements, also those that the patterns exclude
+  bool more_is_better = true;
   // "MB/s"; several are joined with ", " if the measurements differ.
   std::string unit = {};
   std::optional<std::size_t> reference = {};      // a group
@@ -43,14 +46,22 @@ struct Index {
   // Matching measurements that some group lacks or did with different work.
   std::vector<MeasurementKey> left_out = {};
   std::vector<IndexValue> values = {};  // by group; empty if no measurement counts
+
+  // The groups, the best first; empty if no measurement counts.
+  std::vector<std::size_t> order() const;
 };
 
 // Throws Error(usage) for an unknown metric.
 Index index_of(const IndexDefinition& definition, const MatchedGroups& groups,
                std::optional<std::size_t> reference = {});
 
-// The indices shown by default: "all", the main rates; and "recorded programs" (kStorageMetric) if
-// all groups have recorded traces with reads or writes.
+// The indices that the plans of the results define. Definitions of one name that differ are told
+// apart by their plans, "desktop (plan-a)", otherwise by numbers.
+std::vector<Index> planned_indexes(const MatchedGroups& groups,
+                                   std::optional<std::size_t> reference = {});
+
+// The indices shown by default: those of the plans. Without any "all", the main rates; and
+// "recorded programs" (kStorageMetric) if all groups have recorded traces with reads or writes.
 std::vector<Index> default_indexes(const MatchedGroups& groups,
                                    std::optional<std::size_t> reference = {});
 

@@ -104,7 +104,7 @@ std::string comparison_to_junit(const ResultComparison& comparison) {
       add_outcome(test, "failure", verdict_text(one), one.evidence);
     }
     if (one.verdict == Verdict::cannot_tell)
-      add_outcome(test, "skipped", "cannot tell", one.reason());
+      add_outcome(test, "skipped", verdict_text(one), undecided_text(one));
   }
   for (const MeasurementKey& key : comparison.only_base) {
     add_outcome(add_case(suite, key, 0), "skipped", "cannot tell", "only in the base result");

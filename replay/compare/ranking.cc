@@ -49,18 +49,19 @@ RankedMeasurement ranked(const MatchedMeasurement& matched) {
     RankedEntry& entry = one.entries.emplace_back(RankedEntry{.group = group});
     if (gathered->samples.empty()) {
       entry.reason = why_no_samples(*gathered);
+      entry.comparable = false;
       continue;
     }
     const FigureChoice choice = choose_figure(first ? *first : *gathered, *gathered);
     entry.reason = choice.obstacle;
-    if (!entry.reason.empty()) continue;
+    entry.comparable = entry.reason.empty();
+    if (!entry.comparable) continue;
     one.figure = first ? wider(one.figure, choice.figure) : choice.figure;
     if (!first) first = gathered;
   }
   for (RankedEntry& entry : one.entries) {
     const PooledMeasurement& gathered = *matched.of[entry.group];
-    entry.side = side_of(gathered, figures_of(gathered, one.figure));
-    if (entry.reason.empty()) entry.rank = 1;
+    entry.side = side_of(gathered, one.figure);
   }
   return one;
 }
@@ -88,17 +89,47 @@ PendingComparison tested(const ControlledPair& sides, const ControlUse& control,
   return pending;
 }
 
+// Notes what a pair of entries says.
+void note(const PendingComparison& test, const RankedPair& pair, RankedMeasurement& one) {
+  RankedEntry &first = one.entries[pair.first], &second = one.entries[pair.second];
+  const ComparedMeasurement& row = test.row;
+  if (row.verdict == Verdict::slower) second.faster.push_back(first.group);
+  if (row.verdict == Verdict::faster) first.faster.push_back(second.group);
+  if (row.verdict != Verdict::same) one.same = false;
+  const std::optional<Verdict> indicated = row.indicated();
+  if (indicated == Verdict::slower) second.indicated.push_back(first.group);
+  if (indicated == Verdict::faster) first.indicated.push_back(second.group);
+  const bool too_few = !row.time.ratio_interval;
+  if (row.more_runs && (indicated || too_few)) {
+    const std::uint32_t runs = *row.more_runs + std::max(first.side.samples, second.side.samples);
+    one.runs_needed = std::max(one.runs_needed.value_or(0), runs);
+  }
+}
+
+void give_ranks(RankedMeasurement& one) {
+  if (!one.has_ranks()) return;
+  for (RankedEntry& entry : one.entries) {
+    if (!entry.comparable) continue;
+    if (entry.side.samples < kLeastRuns) {
+      entry.reason =
+          fmt::format("{} of at least {}", entry.side.samples, counted(kLeastRuns, "run"));
+    } else {
+      entry.rank = static_cast<std::uint32_t>(entry.faster.size()) + 1;
+    }
+  }
+}
+
 void sort_entries(RankedMeasurement& one) {
   double fastest = 0;
   for (const RankedEntry& entry : one.entries) {
-    const bool counts = entry.rank > 0 && entry.side.median > 0;
+    const bool counts = entry.comparable && entry.side.median > 0;
     if (counts && (fastest == 0 || entry.side.median < fastest)) fastest = entry.side.median;
   }
   for (RankedEntry& entry : one.entries) {
-    if (entry.rank > 0 && fastest > 0) entry.ratio = entry.side.median / fastest;
+    if (entry.comparable && fastest > 0) entry.ratio = entry.side.median / fastest;
   }
   std::ranges::stable_sort(one.entries, {}, [](const RankedEntry& entry) {
-    return std::tuple(entry.rank == 0, entry.rank, entry.side.median);
+    return std::tuple(!entry.comparable, entry.rank == 0, entry.rank, entry.side.median);
   });
 }
 
@@ -162,20 +193,57 @@ void warn_of_tests(std::span<const PendingComparison> pairs, Ranking& ranking) {
                      key_text(std::ranges::find_if(pairs, &PendingComparison::disturbed)->row.key)),
          "let the drives and the machine settle"});
   }
-  const auto tells = [](const PendingComparison& one) {
-    return one.questions.front().evidence.interval.has_value();
-  };
-  if (pairs.empty() || std::ranges::any_of(pairs, tells)) return;
-  ranking.warnings.push_back(
-      {std::string(kFewRuns),
-       fmt::format("too few runs to show any difference among {}", counted(pairs.size(), "pair")),
-       fmt::format("measure with --runs {} or more", kLeastRuns)});
+}
+
+void warn_of_missing_ranks(Ranking& ranking) {
+  std::size_t few = 0, by_sessions = 0;
+  std::uint32_t runs = 0;
+  for (const RankedMeasurement& one : ranking.measurements) {
+    if (one.has_ranks()) continue;
+    runs = std::max(runs, one.runs_needed.value_or(0));
+    few += one.runs_needed ? 1 : 0;
+    by_sessions += !one.runs_needed && one.indicates() ? 1 : 0;
+  }
+  const std::size_t all = ranking.measurements.size();
+  if (few > 0) {
+    ranking.warnings.push_back(
+        {std::string(kFewRuns),
+         fmt::format("too few runs for a ranking in {}", counted_of(few, all, "measurement")),
+         fmt::format("measure with --runs {} or more", runs)});
+  }
+  if (by_sessions > 0) {
+    ranking.warnings.push_back(
+        {"few-sessions",
+         fmt::format("no ranking in {}, because sessions may differ as much",
+                     counted_of(by_sessions, all, "measurement")),
+         "measure in turns (filereel run --against), or several sessions of each"});
+  }
 }
 
 }  // namespace
 
+bool RankedMeasurement::comparable() const {
+  return std::ranges::count(entries, true, &RankedEntry::comparable) > 1;
+}
+
+bool RankedMeasurement::indicates() const {
+  return std::ranges::any_of(entries,
+                             [](const RankedEntry& entry) { return !entry.indicated.empty(); });
+}
+
+const RankedEntry* RankedMeasurement::fastest() const {
+  const auto found = std::ranges::find_if(entries, [&](const RankedEntry& one) {
+    return std::ranges::all_of(entries, [&](const RankedEntry& other) {
+      return &other == &one || !other.comparable ||
+             std::ranges::find(other.faster, one.group) != other.faster.end();
+    });
+  });
+  return comparable() && found != entries.end() && found->comparable ? &*found : nullptr;
+}
+
 bool RankedMeasurement::decided() const {
-  return std::ranges::any_of(entries, [](const RankedEntry& entry) { return entry.rank > 1; });
+  return std::ranges::any_of(entries,
+                             [](const RankedEntry& entry) { return !entry.faster.empty(); });
 }
 
 std::size_t Ranking::firsts(std::size_t group) const {
@@ -184,6 +252,10 @@ std::size_t Ranking::firsts(std::size_t group) const {
       return entry.group == group && entry.rank == 1;
     });
   }));
+}
+
+bool Ranking::comparable() const {
+  return std::ranges::any_of(measurements, &RankedMeasurement::comparable);
 }
 
 Ranking rank_groups(std::span<const ResultGroup> groups, const CompareOptions& options) {
@@ -202,7 +274,7 @@ Ranking rank_groups(std::span<const ResultGroup> groups, const CompareOptions& o
     const RankedMeasurement& next = ranking.measurements.emplace_back(ranked(one));
     for (std::size_t second = 1; second < next.entries.size(); ++second) {
       for (std::size_t first = 0; first < second; ++first) {
-        if (next.entries[first].rank == 0 || next.entries[second].rank == 0) continue;
+        if (!next.entries[first].comparable || !next.entries[second].comparable) continue;
         pairs.push_back({ranking.measurements.size() - 1, first, second});
         const Groups groups_of_pair(next.entries[first].group, next.entries[second].group);
         sides.push_back({one.of[groups_of_pair.first], one.of[groups_of_pair.second], next.figure});
@@ -224,11 +296,11 @@ Ranking rank_groups(std::span<const ResultGroup> groups, const CompareOptions& o
   CompareOptions of_pairs = options;
   of_pairs.false_alarms = options.false_alarms / 2;
   judge(tests, of_pairs);
+  for (RankedMeasurement& one : ranking.measurements) one.same = one.comparable();
   for (std::size_t i = 0; i < pairs.size(); ++i) {
-    std::vector<RankedEntry>& entries = ranking.measurements[pairs[i].measurement].entries;
-    if (tests[i].row.verdict == Verdict::slower) ++entries[pairs[i].second].rank;
-    if (tests[i].row.verdict == Verdict::faster) ++entries[pairs[i].first].rank;
+    note(tests[i], pairs[i], ranking.measurements[pairs[i].measurement]);
   }
+  std::ranges::for_each(ranking.measurements, give_ranks);
   std::ranges::for_each(ranking.measurements, sort_entries);
   std::vector<Basis> bases;
   for (const PendingComparison& one : tests) bases.push_back(one.row.time.basis);
@@ -236,6 +308,7 @@ Ranking rank_groups(std::span<const ResultGroup> groups, const CompareOptions& o
   warn_of_state(groups, ranking);
   warn_of_other_changes(groups, ranking);
   warn_of_tests(tests, ranking);
+  warn_of_missing_ranks(ranking);
   return ranking;
 }
 

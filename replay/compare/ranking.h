@@ -14,14 +14,16 @@
 
 namespace filereel {
 
-// The code of the warning for too few runs to show any difference. Its next step gives the required
-// number.
+// The code of the warning for too few runs for a ranking. Its next step gives the required number.
 inline constexpr std::string_view kFewRuns = "few-runs";
 
 struct RankedEntry {
   std::size_t group = 0;  // index in the list
   ComparedSide side = {};
-  // 1 + the number of entries shown to be faster; 0: not ranked, see `reason`.
+  bool comparable = true;  // it has runs, of the same work as the others
+  // The groups shown to be faster, and those of which it is indicated.
+  std::vector<std::size_t> faster = {}, indicated = {};
+  // 1 + the number of groups shown to be faster; 0: none, see `reason` and has_ranks.
   std::uint32_t rank = 0;
   double ratio = 1;  // its median relative to the smallest one
   std::string reason = {};
@@ -31,9 +33,20 @@ struct RankedMeasurement {
   MeasurementKey key;
   Figure figure = Figure::durable;
   std::vector<RankedEntry> entries = {};  // by rank, then by median; unranked ones last
+  bool same = false;                      // no two entries differ by more than the threshold
+  // Runs of each entry, estimated to decide what is indicated; empty if no number would.
+  std::optional<std::uint32_t> runs_needed = {};
 
+  // Whether two entries have runs of the same work.
+  bool comparable() const;
   // Whether any entry is shown to be slower than another.
   bool decided() const;
+  // Without a proven order, there is none: "not shown to differ" is no rank.
+  bool has_ranks() const { return decided() || same; }
+  // Whether anything is indicated.
+  bool indicates() const;
+  // The entry that is shown to be faster than all others; null if there is none.
+  const RankedEntry* fastest() const;
 };
 
 struct Ranking {
@@ -47,6 +60,8 @@ struct Ranking {
 
   // Number of measurements in which a group has rank 1.
   std::size_t firsts(std::size_t group) const;
+  // Whether two entries have runs of the same work in any measurement.
+  bool comparable() const;
 };
 
 // Compares each pair of entries of a measurement like two results, but only in time. Holm's

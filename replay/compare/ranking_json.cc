@@ -8,10 +8,19 @@
 namespace filereel {
 namespace {
 
-Json to_json(const RankedEntry& entry, const std::string& name) {
-  Json json = {{"name", name}, {"rank", entry.rank}};
+Json names_of(const std::vector<std::size_t>& groups, std::span<const std::string> names) {
+  Json list = Json::array();
+  for (const std::size_t group : groups) list.push_back(names[group]);
+  return list;
+}
+
+Json to_json(const RankedEntry& entry, std::span<const std::string> names) {
+  Json json = {{"name", names[entry.group]},
+               {"rank", entry.rank},
+               {"faster", names_of(entry.faster, names)},
+               {"indicated_faster", names_of(entry.indicated, names)}};
   json.update(side_to_json(entry.side));
-  if (entry.rank > 0) json["ratio"] = entry.ratio;
+  if (entry.comparable) json["ratio"] = entry.ratio;
   if (!entry.reason.empty()) json["reason"] = entry.reason;
   return json;
 }
@@ -19,9 +28,11 @@ Json to_json(const RankedEntry& entry, const std::string& name) {
 Json to_json(const RankedMeasurement& one, std::span<const std::string> names) {
   Json json = key_to_json(one.key);
   json["figure"] = figure_code(one.figure);
+  json["ranked"] = one.has_ranks();
+  if (one.runs_needed) json["runs_needed"] = *one.runs_needed;
   json["entries"] = Json::array();
   for (const RankedEntry& entry : one.entries) {
-    json["entries"].push_back(to_json(entry, names[entry.group]));
+    json["entries"].push_back(to_json(entry, names));
   }
   return json;
 }
@@ -46,10 +57,13 @@ Json indexes_to_json(std::span<const Index> indexes, std::span<const std::string
     Json& json = list.emplace_back(Json{{"name", index.definition.name},
                                         {"patterns", index.definition.patterns},
                                         {"metric", index.definition.metric},
+                                        {"out_of", index.out_of},
+                                        {"more_is_better", index.more_is_better},
                                         {"unit", index.unit},
                                         {"measurements", keys_to_json(index.measurements)},
                                         {"left_out", keys_to_json(index.left_out)},
                                         {"entries", Json::array()}});
+    if (!index.plan.empty()) json["plan"] = index.plan;
     if (index.reference) json["reference"] = names[*index.reference];
     for (std::size_t i = 0; i < index.values.size(); ++i) {
       json["entries"].push_back(to_json(index.values[i], names[i]));

@@ -35,11 +35,12 @@ bool is_change(Verdict verdict) {
 struct SelfFigures {
   std::map<std::size_t, double> medians = {};  // by session
   std::vector<double> provable = {};           // infinite if none
-  std::size_t alarms = 0;
+  std::size_t alarms = 0, indications = 0;
 };
 
 SelfMeasurement summary_of(const MeasurementKey& key, const SelfFigures& figures) {
-  SelfMeasurement one{.key = key, .false_alarms = figures.alarms};
+  SelfMeasurement one{
+      .key = key, .false_alarms = figures.alarms, .false_indications = figures.indications};
   std::vector<double> medians, logarithms;
   for (const auto& [session, figure] : figures.medians) {
     medians.push_back(figure);
@@ -88,9 +89,11 @@ SelfComparison compare_with_itself(std::span<const Result> sessions,
       of.medians[second] = one.fresh.median;
       of.provable.push_back(one.time.provable.value_or(std::numeric_limits<double>::infinity()));
       of.alarms += is_change(one.verdict) ? 1 : 0;
+      of.indications += one.indicated() ? 1 : 0;
       alarm = alarm || is_change(one.verdict);
     }
     self.alarms += alarm ? 1 : 0;
+    self.indications += comparison.indicated() > 0 ? 1 : 0;
     if (self.level.empty()) self.level = level_of(comparison);
   }
   for (const MeasurementKey& key : order) {
@@ -107,6 +110,7 @@ std::string self_comparison_to_json(const SelfComparison& self) {
     json["median_s"] = one.median_s;
     json["spread"] = one.spread;
     json["false_alarms"] = one.false_alarms;
+    json["false_indications"] = one.false_indications;
     if (one.provable) json["provable"] = *one.provable;
     if (one.provable_of_halves) json["provable_of_halves"] = *one.provable_of_halves;
   }
@@ -115,6 +119,7 @@ std::string self_comparison_to_json(const SelfComparison& self) {
                {"sessions", self.sessions},
                {"comparisons", self.comparisons},
                {"false_alarms", self.alarms},
+               {"false_indications", self.indications},
                {"level", self.level}};
   if (self.halves > 0) {
     json["halves"] = {{"sessions", self.halves}, {"level", self.level_of_halves}};

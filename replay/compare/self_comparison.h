@@ -23,6 +23,7 @@ struct SelfMeasurement {
   // The standard deviation of the logarithms of the sessions' medians.
   double spread = 0;
   std::size_t false_alarms = 0;  // comparisons with a verdict of a change
+  std::size_t false_indications = 0;
   // The median over the comparisons; empty if most of them could not have shown any change.
   std::optional<double> provable = {};
   std::optional<double> provable_of_halves = {};  // see SelfComparison::halves
@@ -31,6 +32,7 @@ struct SelfMeasurement {
 struct SelfComparison {
   std::size_t sessions = 0, comparisons = 0;  // of one session with one
   std::size_t alarms = 0;                     // comparisons with any false alarm
+  std::size_t indications = 0;                // comparisons that indicate any change
   std::string level = {};                     // of these comparisons, see level_of
   // The number of sessions on each side of one more comparison, of the first half of them with the
   // last; 0 with fewer than six.

@@ -81,7 +81,8 @@ std::vector<TurnPair> pairs_in_turns(const PooledMeasurement& base,
   }
   // A few runs without a partner may have failed or been interrupted.
   const std::size_t most = std::max(base.samples.size(), fresh.samples.size());
-  return 2 * pairs.size() > most ? pairs : std::vector<TurnPair>();
+  // A single one says nothing of their order.
+  return pairs.size() > 1 && 2 * pairs.size() > most ? pairs : std::vector<TurnPair>();
 }
 
 // The larger share of the two sides; 0 if unknown.
@@ -228,6 +229,31 @@ double session_error(const PooledMeasurement& side) {
 std::optional<double> SessionEvidence::provable(double level) const {
   if (!interval) return std::nullopt;
   return std::expm1(student_quantile(1 - level / 2, freedom) * error);
+}
+
+SessionEvidence SessionEvidence::with_more(std::uint32_t base, std::uint32_t fresh,
+                                           std::uint32_t more) const {
+  const auto shares = [](double one, double other) { return 1 / one + 1 / other; };
+  const double of_runs = std::sqrt(std::max(0.0, error * error - of_sessions * of_sessions) *
+                                   shares(base + more, fresh + more) / shares(base, fresh));
+  SessionEvidence then = *this;
+  switch (basis) {
+    case Basis::in_turns:  // unless the pairs are sessions
+      if (freedom + 1 == std::min(base, fresh)) {
+        then.freedom += more;
+        then.error = of_runs;
+      }
+      break;
+    case Basis::control:
+    case Basis::assumption:
+      add_errors(of_runs, of_sessions, base + fresh + 2 * more, then);
+      break;
+    case Basis::sessions:
+    case Basis::history:
+      then.error = std::hypot(of_runs, of_sessions);
+      break;
+  }
+  return then;
 }
 
 SessionEvidence evidence_for(Aspect aspect, const SideFigures& base, const SideFigures& fresh,

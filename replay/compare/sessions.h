@@ -23,10 +23,10 @@
 // Sessions that begin within kSameState of each other are one draw: measured every 20 s, their
 // medians have a correlation of 0.55 with the next and of 0.1 with the fifth (docs/compare.md).
 //
-// Tails and stalls must also differ by the ranks of their runs (Mann-Whitney). A difference that
-// the ranks show, but not beyond what sessions differ by, is indicated. The references are Kalibera
-// and Jones, "Rigorous Benchmarking in Reasonable Time" (2013) for repetition at the level that
-// varies, and Bulej et al., "Duet Benchmarking" (2020) for pairs.
+// Tails and stalls must also differ by the ranks of their runs (Mann-Whitney). A difference whose
+// 95 % interval lies beyond the threshold, but that is not proven, is indicated. The references are
+// Kalibera and Jones, "Rigorous Benchmarking in Reasonable Time" (2013) for repetition at the level
+// that varies, and Bulej et al., "Duet Benchmarking" (2020) for pairs.
 #pragma once
 
 #include <cstddef>
@@ -69,6 +69,10 @@ struct SessionEvidence {
 
   // The smallest change that has a p of `level`, as a share; empty if no change has.
   std::optional<double> provable(double level) const;
+
+  // The error and its freedom with `more` runs on each side of now `base` and `fresh`: the part of
+  // the runs shrinks with the square root of their number, that of the sessions does not.
+  SessionEvidence with_more(std::uint32_t base, std::uint32_t fresh, std::uint32_t more) const;
 };
 
 // `earlier`: groups of other results of the same volume, whose sessions differ by nothing else.

@@ -15,6 +15,7 @@
 #include "replay/compare/evidence.h"
 #include "replay/statistics/holm.h"
 #include "replay/statistics/order.h"
+#include "replay/statistics/student.h"
 
 namespace filereel {
 namespace {
@@ -31,27 +32,30 @@ double distance(double ratio) {
   return std::abs(std::log(ratio));
 }
 
-// Estimates how many runs on each side would decide: the error of the runs shrinks with the square
-// root of their number, that of the sessions does not. Always more than the current number; nothing
+// Estimates how many more runs on each side would decide: the effect must be as large as the
+// interval at the corrected level; to be none, the interval must end before the threshold. Nothing
 // if no number would do.
-std::optional<std::uint32_t> runs_that_decide(const ComparedMeasurement& row,
-                                              const SessionEvidence& evidence, double level,
-                                              double threshold) {
-  const std::uint32_t least = std::max(row.base.samples, row.fresh.samples) + 1;
-  if (!row.time.ratio_interval) return least;
-  constexpr double kQuantile975 = 1.959964;
+std::optional<std::uint32_t> more_runs(const ComparedMeasurement& row,
+                                       const SessionEvidence& evidence, double level,
+                                       double threshold) {
+  const std::uint32_t least = std::min(row.base.samples, row.fresh.samples);
+  if (!row.time.ratio_interval) return std::max<std::uint32_t>(kLeastRuns, least + 1) - least;
+  constexpr double kTail95 = 0.025;
   const double effect = distance(evidence.ratio), limit = std::log1p(threshold);
-  // To be significant, an effect must be as large as the interval at the corrected level. To be
-  // none, the interval must end before the threshold.
-  const double needed =
-      effect >= limit ? effect / -normal_quantile(level / 2) : (limit - effect) / kQuantile975;
-  const double of_sessions = evidence.of_sessions * evidence.of_sessions;
-  const double of_runs = evidence.error * evidence.error - of_sessions;
-  const double left = needed * needed - of_sessions;
-  if (left <= 0) return std::nullopt;
-  const double runs = std::ceil(std::min(row.base.samples, row.fresh.samples) * of_runs / left);
-  return runs < kMostRuns ? std::max(static_cast<std::uint32_t>(runs), least)
-                          : std::max(kMostRuns, least);
+  const auto decide = [&](std::uint32_t more) {
+    const SessionEvidence then = evidence.with_more(row.base.samples, row.fresh.samples, more);
+    const auto half = [&](double tail) {
+      return student_quantile(1 - tail, then.freedom) * then.error;
+    };
+    return effect >= limit ? effect >= half(level / 2) : effect + half(kTail95) <= limit;
+  };
+  if (!decide(kMostRuns)) return std::nullopt;
+  std::uint32_t too_few = 0, enough = kMostRuns;
+  while (enough - too_few > 1) {
+    const std::uint32_t middle = (too_few + enough) / 2;
+    (decide(middle) ? enough : too_few) = middle;
+  }
+  return enough;
 }
 
 std::string percent(double ratio) {
@@ -103,6 +107,17 @@ std::string other_cause(const PendingComparison& tested, const AspectTest& quest
   return text;
 }
 
+// Whether the 95 % interval lies beyond the threshold. Ranks must differ, too, for what t is not
+// made for.
+bool is_beyond(const AspectTest& question) {
+  constexpr double kLikely = 0.05;
+  const std::optional<Interval>& interval = question.answer.ratio_interval;
+  if (!interval) return false;
+  const double limit = 1 + question.least;
+  const bool beyond = interval->low > limit || interval->high < 1 / limit;
+  return beyond && (question.aspect == Aspect::time || question.evidence.p_runs <= kLikely);
+}
+
 // `p_runs`: of the runs alone, corrected for all tests.
 void decide(PendingComparison& tested, AspectTest& question, double p_runs,
             const CompareOptions& options) {
@@ -116,16 +131,20 @@ void decide(PendingComparison& tested, AspectTest& question, double p_runs,
     return;
   }
   const Verdict direction = answer.ratio > 1 ? Verdict::slower : Verdict::faster;
-  const bool shown = *answer.p_holm <= level;
-  if ((shown || p_runs <= level) && matters) {
+  const bool shown = *answer.p_holm <= level, beyond = is_beyond(question);
+  if ((shown || beyond || p_runs <= level) && matters) {
     answer.reason = other_cause(tested, question);
     tested.disturbed = tested.disturbed || !answer.reason.empty();
     if (!answer.reason.empty()) return;
     if (shown) {
       answer.verdict = direction;
-    } else {
+    } else if (beyond) {
       answer.indicated = direction;
-      answer.reason = "the runs differ, but not by more than sessions may differ";
+      answer.reason = "indicated, but not proven";
+    } else {
+      answer.reason =
+          "the runs differ, but not by more than sessions may differ: measure in turns, or with a "
+          "control volume";
     }
   } else if (answer.ratio_interval) {
     answer.reason =
@@ -162,7 +181,7 @@ void sum_up(ComparedMeasurement& row) {
 // about as reliably as without the others. Relevant tails and stalls are far beyond their part of
 // it.
 double weight_of(Aspect aspect) {
-  return aspect == Aspect::time ? 0.8 : 0.1;
+  return aspect == Aspect::time ? kShareOfTime : (1 - kShareOfTime) / 2;
 }
 
 }  // namespace
@@ -206,8 +225,7 @@ void judge(std::span<PendingComparison> rows, const CompareOptions& options) {
     }
     sum_up(tested.row);
     if (tested.row.verdict == Verdict::cannot_tell && time && !tested.disturbed) {
-      tested.row.runs_needed =
-          runs_that_decide(tested.row, *time, level(Aspect::time), options.threshold);
+      tested.row.more_runs = more_runs(tested.row, *time, level(Aspect::time), options.threshold);
     }
   }
 }

@@ -13,6 +13,7 @@
 #include "filesets/system/units.h"
 #include "replay/compare/sessions.h"
 #include "replay/results/failures.h"
+#include "replay/results/metrics.h"
 #include "replay/statistics/bootstrap.h"
 #include "replay/statistics/order.h"
 
@@ -147,6 +148,19 @@ class Controls {
   std::map<MeasurementKey, const Measurement*> by_key_;
 };
 
+// The median over all samples, as tables of results have it.
+std::optional<double> operations_per_s(const PooledMeasurement& side) {
+  const Metric& metric = *find_metric("operations_per_s");
+  std::vector<double> rates;
+  for (std::size_t i = 0; i < side.samples.size(); ++i) {
+    const SampleSource& origin = side.origins[i];
+    const auto rate = figure_of(metric, *origin.result, *origin.measurement, *side.samples[i]);
+    if (rate) rates.push_back(*rate);
+  }
+  if (rates.empty()) return std::nullopt;
+  return median(rates);
+}
+
 const Sample* control_sample(const Measurement* control, std::uint32_t run) {
   if (!control || is_incomplete(*control)) return nullptr;
   const auto found = std::ranges::find(control->samples, run, &Sample::run);
@@ -245,12 +259,14 @@ std::vector<double> control_figures_of(const PooledMeasurement& side, Figure fig
   return figures;
 }
 
-ComparedSide side_of(const PooledMeasurement& side, std::span<const double> figures) {
+ComparedSide side_of(const PooledMeasurement& side, Figure figure) {
+  const std::vector<double> figures = figures_of(side, figure);
   ComparedSide one{.samples = static_cast<std::uint32_t>(figures.size()),
                    .left_out = side.failed + side.no_data};
   if (!figures.empty()) one.median = median(figures);
   if (!figures.empty()) {
     one.interval = widened(median_interval(figures), one.median, session_error(side));
+    if (figure == Figure::per_operation) one.operations_per_s = operations_per_s(side);
   }
   return one;
 }

@@ -53,8 +53,8 @@ std::vector<double> figures_of(const PooledMeasurement& side, Figure figure);
 // The same of the control's samples; empty unless each sample has one.
 std::vector<double> control_figures_of(const PooledMeasurement& side, Figure figure);
 
-// The summary of a side without a test. `figures` are those of figures_of.
-ComparedSide side_of(const PooledMeasurement& side, std::span<const double> figures);
+// The summary of a side without a test.
+ComparedSide side_of(const PooledMeasurement& side, Figure figure);
 
 // The time in calls of a sample, over all threads. For paced operations this excludes the delay
 // since their scheduled time.

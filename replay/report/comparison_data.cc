@@ -19,11 +19,13 @@ Json to_json(const ComparedMeasurement& one) {
                {"verdict", verdict_name(one.verdict)},
                {"verdict_text", verdict_text(one)},
                {"evidence", one.evidence},
-               {"reason", one.verdict == Verdict::cannot_tell ? one.reason() : ""},
+               {"reason", one.verdict == Verdict::cannot_tell ? undecided_text(one) : ""},
                {"base_samples", one.base.samples},
                {"fresh_samples", one.fresh.samples}};
   if (one.base.samples > 0) json["base"] = one.base.median;
   if (one.fresh.samples > 0) json["fresh"] = one.fresh.median;
+  if (one.base.operations_per_s) json["base_per_s"] = *one.base.operations_per_s;
+  if (one.fresh.operations_per_s) json["fresh_per_s"] = *one.fresh.operations_per_s;
   const AspectResult& time = one.time;
   if (time.p) json["ratio"] = time.ratio;
   if (time.ratio_interval) {
@@ -45,7 +47,8 @@ Json comparison_data(const ResultComparison& comparison) {
                {"false_alarms", comparison.options.false_alarms},
                {"promise", promise_text(comparison)},
                {"control", control_text(comparison.control)},
-               {"overall", verdict_name(comparison.overall)},
+               {"overall", comparison.comparable() ? verdict_name(comparison.overall)
+                                                   : "nothing is comparable"},
                {"changes", Json::array()},
                {"warnings", Json::array()},
                {"measurements", Json::array()},

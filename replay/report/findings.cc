@@ -37,6 +37,9 @@ std::string verdict_sentence(const ResultComparison& comparison) {
   const std::size_t all = comparison.measurements.size();
   const std::size_t slower = comparison.count(Verdict::slower);
   const std::size_t faster = comparison.count(Verdict::faster);
+  if (!comparison.comparable()) {
+    return fmt::format("{} and {} have no measurement of the same work in common.", base, fresh);
+  }
   switch (comparison.overall) {
     case Verdict::slower:
       return fmt::format("{} is slower than {} in {}, and faster in {}.", fresh, base,
@@ -51,8 +54,13 @@ std::string verdict_sentence(const ResultComparison& comparison) {
     case Verdict::cannot_tell:
       break;
   }
-  return fmt::format("Cannot tell whether {} is slower than {} in {}.", fresh, base,
-                     counted_of(comparison.count(Verdict::cannot_tell), all, "measurement"));
+  std::string text =
+      fmt::format("Cannot tell whether {} is slower than {} in {}", fresh, base,
+                  counted_of(comparison.count(Verdict::cannot_tell), all, "measurement"));
+  if (const std::size_t indicated = comparison.indicated(); indicated > 0) {
+    text += fmt::format("; a change is indicated, but not proven, in {}", indicated);
+  }
+  return text + ".";
 }
 
 // Slower measurements, then faster ones, the largest effects first.
@@ -125,7 +133,7 @@ void add_replays(Results results, Findings& findings) {
     std::string text =
         fmt::format("{} took {}{}", subject_of(*row.first), format_duration(fastest), first);
     if (times.size() > 1) {
-      text += fmt::format("{} {}{}, {:.2g} ×", times.size() > 2 ? " (the fastest) to" : ",",
+      text += fmt::format("{} {}{}, {:.2g} ×", times.size() > 2 ? " to" : ",",
                           format_duration(slowest), last, slowest / fastest);
     }
     text += differ == 0

@@ -75,35 +75,27 @@ std::string spread_cell(const Metric& metric, const Spread& spread, bool best) {
                      figure_text(metric.unit, high));
 }
 
-// A row per drive and file system with the measurement; the best value of a column is bold.
+// Whether the ranking of times holds for the metric, too; as on the page (views.js).
+bool is_ranked(const Metric& metric) {
+  const bool is_speed = metric.unit == Unit::mb_per_s || metric.unit == Unit::per_second ||
+                        metric.unit == Unit::seconds;
+  return is_speed && !metric.name.starts_with("cpu");
+}
+
+// A row per drive and file system with the measurement. `standings`: by series; may be empty.
 void add_rows(std::span<const ReportedResult> results, const Overview& overview,
-              const OverviewRow& row, const std::vector<const Metric*>& columns,
-              std::vector<Row>& rows) {
+              const OverviewRow& row, std::span<const Standing> standings,
+              const std::vector<const Metric*>& columns, std::vector<Row>& rows) {
   const bool several = overview.series.size() > 1;
-  std::vector<std::vector<std::optional<Spread>>> figures(columns.size());
-  std::vector<std::optional<double>> best(columns.size());
-  std::vector<int> counts(columns.size());
-  for (std::size_t c = 0; c < columns.size(); ++c) {
-    for (std::size_t s = 0; s < row.cells.size(); ++s) {
-      const Result& result = results[overview.series[s].result].result;
-      figures[c].push_back(row.cells[s] ? spread_of(*columns[c], result, *row.cells[s])
-                                        : std::nullopt);
-      if (!figures[c][s]) continue;
-      const double median = figures[c][s]->median;
-      ++counts[c];
-      const bool better = columns[c]->more_is_better ? median > best[c] : median < best[c];
-      if (!best[c] || better) best[c] = median;
-    }
-  }
   for (std::size_t s = 0; s < row.cells.size(); ++s) {
     if (!row.cells[s]) continue;
     Row& line = rows.emplace_back(1, plain(subject_of(*row.first)));
     if (several) line.push_back(plain(overview.series[s].name));
-    for (std::size_t c = 0; c < columns.size(); ++c) {
-      const auto& spread = figures[c][s];
-      line.push_back(
-          spread ? spread_cell(*columns[c], *spread, counts[c] > 1 && spread->median == best[c])
-                 : "–");
+    const bool best = !standings.empty() && standings[s] == Standing::best;
+    for (const Metric* metric : columns) {
+      const Result& result = results[overview.series[s].result].result;
+      const auto spread = spread_of(*metric, result, *row.cells[s]);
+      line.push_back(spread ? spread_cell(*metric, *spread, best && is_ranked(*metric)) : "–");
     }
     if (std::ranges::any_of(row.cells[s]->samples, &Sample::moved_no_data)) {
       line[several ? 2 : 1] = "no data moved";
@@ -116,18 +108,24 @@ void add_rows(std::span<const ReportedResult> results, const Overview& overview,
 
 // All measurements in one table, with a column for each wanted metric.
 std::string metrics_table(std::span<const ReportedResult> results, const Overview& overview,
-                          Wanted wanted) {
+                          const Standings& standings, Wanted wanted) {
   const std::vector<const Metric*> columns = metrics_with_figures(results, overview, wanted);
   std::vector<Row> rows(1, Row{"measurement"});
   if (overview.series.size() > 1) rows.front().emplace_back("on");
   for (const Metric* metric : columns) rows.front().emplace_back(metric->heading);
-  for (const OverviewRow& row : overview.rows) add_rows(results, overview, row, columns, rows);
+  for (std::size_t i = 0; i < overview.rows.size(); ++i) {
+    const auto of_row = standings.rows.empty() ? std::span<const Standing>()
+                                               : std::span<const Standing>(standings.rows[i]);
+    add_rows(results, overview, overview.rows[i], of_row, columns, rows);
+  }
   return table(rows);
 }
 
-std::string results_table(std::span<const ReportedResult> results, const Overview& overview) {
+std::string results_table(std::span<const ReportedResult> results, const Overview& overview,
+                          const Standings& standings) {
   if (overview.rows.empty()) return "Every sample failed.\n\n";
-  return metrics_table(results, overview, [](const Metric& metric) { return metric.brief; });
+  return metrics_table(results, overview, standings,
+                       [](const Metric& metric) { return metric.brief; });
 }
 
 // The figures of several clients; "" without them.
@@ -143,7 +141,7 @@ std::string clients_section(std::span<const ReportedResult> results, const Overv
     return std::ranges::none_of(row.cells,
                                 [](const Measurement* one) { return one && has_clients(*one); });
   });
-  return clients + ":\n\n" + metrics_table(results, several, [](const Metric& metric) {
+  return clients + ":\n\n" + metrics_table(results, several, {}, [](const Metric& metric) {
            return std::ranges::find(kClientMetrics, metric.name) != kClientMetrics.end();
          });
 }
@@ -169,16 +167,19 @@ std::string markdown_report(const ReportColumns& columns) {
   const std::vector<std::string> names = result_names(results);
   std::string text = "# File performance\n\n";
   const Overview overview = overview_of(results);
-  const std::string verdict = verdict_of(overview, standings_of(columns, overview));
+  const Standings standings = standings_of(columns, overview);
+  const std::string verdict = verdict_of(overview, standings);
   for (const std::string& finding : findings_of(results, nullptr, verdict)) {
     text += "- " + plain(finding) + "\n";
   }
   text += fmt::format("\n## {}\n\n", results.size() == 1 ? plain(names.front()) : "Results");
-  text += results_table(results, overview) + clients_section(results, overview);
+  text += results_table(results, overview, standings) + clients_section(results, overview);
   text +=
       "Medians with 95 % confidence intervals, otherwise with extremes; percentiles of latency are "
       "those of all samples together; 1 MB is 10^6 bytes";
-  text += results.size() > 1 ? "; the best value of each measurement is bold.\n" : ".\n";
+  text += overview.series.size() > 1
+              ? "; bold: the fastest, and all that are neither proven nor indicated to be slower.\n"
+              : ".\n";
   for (std::size_t i = 0; i < results.size(); ++i) {
     const Result& result = results[i].result;
     text += results.size() > 1 ? fmt::format("\n## {}\n\n", plain(names[i])) : "\n";

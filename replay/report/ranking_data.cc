@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <optional>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "filesets/system/counted.h"
 #include "replay/compare/groups.h"
@@ -32,25 +34,82 @@ std::vector<ResultGroup> groups_of(const ReportColumns& columns, const Overview&
   return groups;
 }
 
-std::vector<Index> indexes_of(std::span<const ReportedResult> results, const Overview& overview,
-                              const MatchedGroups& matched) {
-  std::optional<std::size_t> reference;
-  std::vector<IndexDefinition> definitions;
+// The first series of a result marked as reference.
+std::optional<std::size_t> reference_of(std::span<const ReportedResult> results,
+                                        const Overview& overview) {
   for (std::size_t i = 0; i < overview.series.size(); ++i) {
-    const ReportedResult& one = results[overview.series[i].result];
-    if (one.reference && !reference) reference = i;
-    for (const IndexDefinition& definition : one.result.plan.indexes) {
-      if (std::ranges::find(definitions, definition) == definitions.end()) {
-        definitions.push_back(definition);
-      }
+    if (results[overview.series[i].result].reference) return i;
+  }
+  return std::nullopt;
+}
+
+std::vector<Standing> standings_in(const RankedMeasurement& one, std::size_t series) {
+  std::vector<Standing> row(series, Standing::none);
+  const auto others = std::ranges::count(one.entries, true, &RankedEntry::comparable) - 1;
+  for (const RankedEntry& entry : one.entries) {
+    const auto indicated = std::ranges::count_if(one.entries, [&](const RankedEntry& other) {
+      return std::ranges::find(other.indicated, entry.group) != other.indicated.end() ||
+             std::ranges::find(other.faster, entry.group) != other.faster.end();
+    });
+    if (one.decided() && entry.rank == 1 && entry.indicated.empty()) {
+      row[entry.group] = Standing::best;
+    } else if (!one.decided() && others > 0 && indicated == others) {
+      row[entry.group] = Standing::indicated;
     }
   }
-  if (definitions.empty()) return default_indexes(matched, reference);
-  std::vector<Index> indexes;
-  for (const IndexDefinition& definition : definitions) {
-    indexes.push_back(index_of(definition, matched, reference));
+  return row;
+}
+
+// "ext4 is proven fastest in 5 of 9 measurements, xfs in 1"; "" if none is.
+std::string fastest_text(const Overview& overview, const Standings& standings) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < standings.fastest.size(); ++i) {
+    if (standings.fastest[i] > 0) order.push_back(i);
   }
-  return indexes;
+  std::ranges::stable_sort(order, std::greater{},
+                           [&](std::size_t i) { return standings.fastest[i]; });
+  std::vector<std::string> parts;
+  for (const std::size_t i : order) {
+    const std::string& name = overview.series[i].name;
+    parts.push_back(parts.empty() ? fmt::format("{} is proven fastest in {}", name,
+                                                counted_of(standings.fastest[i], standings.compared,
+                                                           "measurement"))
+                                  : fmt::format("{} in {}", name, standings.fastest[i]));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string order_text(const Overview& overview, const Standings& standings) {
+  std::string text = fastest_text(overview, standings);
+  if (!text.empty()) return text;
+  if (standings.decided > 0) {
+    return fmt::format("None is proven fastest; differences are proven in {}",
+                       counted_of(standings.decided, standings.compared, "measurement"));
+  }
+  text = standings.advice.empty() ? "No significant difference in speed"
+                                  : "Too few repetitions to prove a difference in speed";
+  if (standings.indicated > 0) {
+    text += fmt::format("; indicated in {}",
+                        counted_of(standings.indicated, standings.compared, "measurement"));
+  }
+  return standings.advice.empty() ? text : fmt::format("{}: {}", text, standings.advice);
+}
+
+// "B has the highest index “all” with 123 MB/s (110–130), not certain"; "" without one.
+std::string leader_text(const Overview& overview, const Standings& standings) {
+  if (standings.indexes.empty() || standings.indexes.front().values.empty()) return "";
+  const Index& index = standings.indexes.front();
+  const std::vector<std::size_t> order = index.order();
+  const IndexValue &leader = index.values[order[0]], &second = index.values[order[1]];
+  const bool certain = leader.interval && second.interval &&
+                       (index.more_is_better ? leader.interval->low > second.interval->high
+                                             : leader.interval->high < second.interval->low);
+  return fmt::format("{} leads the index “{}” with {} {}{}{}", overview.series[order[0]].name,
+                     index.definition.name, rate_text(leader.value), index.unit,
+                     leader.interval ? fmt::format(" ({}–{})", rate_text(leader.interval->low),
+                                                   rate_text(leader.interval->high))
+                                     : "",
+                     certain ? "" : ", not certain");
 }
 
 }  // namespace
@@ -61,7 +120,8 @@ Standings standings_of(const ReportColumns& columns, const Overview& overview) {
   const std::vector<ResultGroup> groups = groups_of(columns, overview);
   std::map<MeasurementKey, std::size_t> rows;
   for (std::size_t i = 0; i < overview.rows.size(); ++i) rows.emplace(overview.rows[i].key, i);
-  standings.ranks.resize(overview.rows.size());
+  standings.rows.resize(overview.rows.size());
+  standings.fastest.resize(overview.series.size());
   const Ranking ranking = rank_groups(groups);
   const auto few = std::ranges::find(ranking.warnings, kFewRuns, &Warning::code);
   if (few != ranking.warnings.end()) standings.advice = few->next_step;
@@ -69,46 +129,23 @@ Standings standings_of(const ReportColumns& columns, const Overview& overview) {
     MeasurementKey key = one.key;
     key.file_system.clear();
     const auto row = rows.find(key);
-    if (row == rows.end() || !one.decided()) continue;
-    std::vector<std::uint32_t>& ranks = standings.ranks[row->second];
-    ranks.resize(overview.series.size());
-    for (const RankedEntry& entry : one.entries) ranks[entry.group] = entry.rank;
+    if (row == rows.end() || !one.comparable()) continue;
+    ++standings.compared;
+    standings.decided += one.decided() ? 1 : 0;
+    standings.indicated += !one.decided() && one.indicates() ? 1 : 0;
+    if (const RankedEntry* fastest = one.fastest()) ++standings.fastest[fastest->group];
+    standings.rows[row->second] = standings_in(one, overview.series.size());
   }
-  standings.indexes = indexes_of(columns.pooled(), overview, MatchedGroups(groups));
+  standings.indexes =
+      default_indexes(MatchedGroups(groups), reference_of(columns.pooled(), overview));
   return standings;
 }
 
 std::string verdict_of(const Overview& overview, const Standings& standings) {
   if (overview.series.size() < 2) return "";
-  std::vector<std::size_t> firsts(overview.series.size());
-  std::size_t decided = 0;
-  for (const std::vector<std::uint32_t>& ranks : standings.ranks) {
-    if (!ranks.empty()) ++decided;
-    for (std::size_t i = 0; i < ranks.size(); ++i) firsts[i] += ranks[i] == 1 ? 1 : 0;
-  }
-  if (decided == 0) {
-    return standings.advice.empty()
-               ? "No significant difference in speed."
-               : fmt::format("Too few repetitions to show a difference in speed: {}.",
-                             standings.advice);
-  }
-  const auto most = std::ranges::max_element(firsts) - firsts.begin();
-  std::string text = fmt::format(
-      "{} is fastest, or tied for fastest, in {} of the {} difference",
-      overview.series[static_cast<std::size_t>(most)].name, firsts[static_cast<std::size_t>(most)],
-      counted(decided, "measurement that shows a", "measurements that show a"));
-  const bool any = !standings.indexes.empty() && !standings.indexes.front().values.empty();
-  if (!any) return text + ".";
-  const Index& index = standings.indexes.front();
-  const auto leader = std::ranges::max_element(index.values, {}, &IndexValue::value);
-  const std::string& name =
-      overview.series[static_cast<std::size_t>(leader - index.values.begin())].name;
-  return text + fmt::format("; {} leads the index “{}” with {} {}{}.", name, index.definition.name,
-                            rate_text(leader->value), index.unit,
-                            leader->interval
-                                ? fmt::format(" ({}–{})", rate_text(leader->interval->low),
-                                              rate_text(leader->interval->high))
-                                : "");
+  const std::string leader = leader_text(overview, standings);
+  return fmt::format("{}{}{}.", order_text(overview, standings), leader.empty() ? "" : "; ",
+                     leader);
 }
 
 Json indexes_data(const Overview& overview, const Standings& standings) {

@@ -240,7 +240,7 @@ Json overview_data(std::span<const ReportedResult> results, const Overview& over
          {"operation", row.key.operation},
          {"parameters", row.first->parameters},
          {"cells", std::move(cells)},
-         {"ranks", standings.ranks.empty() ? std::vector<std::uint32_t>() : standings.ranks[i]}});
+         {"standings", standings.rows.empty() ? Json::array() : Json(standings.rows[i])}});
   }
   for (const ReportView& view : views_of(results, overview)) {
     Json rows = Json::array();

@@ -23,6 +23,7 @@ std::vector<std::string> file_systems_of(std::span<const Result> results) {
 Result only_on(const Result& result, const std::string& file_system) {
   Result kept;
   kept.version = result.version;
+  kept.session = result.session;
   kept.started = result.started;
   kept.label = result.label;
   kept.note = result.note;
@@ -40,6 +41,11 @@ Result only_on(const Result& result, const std::string& file_system) {
       return other.role == volume.role && is_on(other);
     });
     if (is_on(volume) || other_role_only) kept.volumes.push_back(volume);
+  }
+  for (const Result& control : result.control) {  // a directory's may be on another one
+    const std::vector<std::string> names = file_systems_of(control);
+    const bool has_it = std::ranges::find(names, file_system) != names.end();
+    kept.control.push_back(has_it ? only_on(control, file_system) : control);
   }
   return kept;
 }

@@ -235,7 +235,12 @@ class Loader {
     }
     if (const YamlValue* value = map.find("indexes")) {
       for (const YamlValue& item : value->list(kMostListItems)) {
-        plan_.indexes.push_back(read_index(item));
+        IndexDefinition index = read_index(item);
+        if (std::ranges::find(plan_.indexes, index.name, &IndexDefinition::name) !=
+            plan_.indexes.end()) {
+          item.fail(fmt::format("is a second index '{}'", index.name));
+        }
+        plan_.indexes.push_back(std::move(index));
       }
     }
   }

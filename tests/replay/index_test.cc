@@ -73,6 +73,40 @@ TEST_CASE("an index is the geometric mean of medians, relative to a reference") 
   CHECK_FALSE(index.values[0].interval);  // three runs
 }
 
+TEST_CASE("the best entries come first, also by times") {
+  const std::vector<ResultGroup> groups = {timed_group("a", {{"create", {4}}}),
+                                           timed_group("b", {{"create", {1}}}),
+                                           timed_group("c", {{"create", {2}}})};
+  const MatchedGroups matched(groups);
+  const std::vector<std::size_t> order = {1, 2, 0};
+  CHECK(index_of({.name = "rates"}, matched).order() == order);
+  CHECK(index_of({.name = "times", .metric = "durable_s"}, matched).order() == order);
+}
+
+TEST_CASE("the plans' indices are the default ones, and one name has one content") {
+  std::vector<ResultGroup> groups = {timed_group("a", {{"create", {1}}, {"read", {1}}}),
+                                     timed_group("b", {{"create", {2}}, {"read", {1}}})};
+  CHECK(planned_indexes(MatchedGroups(groups)).empty());
+  CHECK(default_indexes(MatchedGroups(groups)).front().definition.name == "all");
+  for (ResultGroup& group : groups) {
+    PlanRecord& plan = group.results[0].plan;
+    plan.name = "plan-" + group.name;
+    plan.indexes = {{.name = "reads", .patterns = {"* read"}}};
+  }
+  const MatchedGroups matched(groups);
+  std::vector<Index> indexes = default_indexes(matched);
+  REQUIRE(indexes.size() == 1);  // equal ones once
+  CHECK(indexes[0].definition.name == "reads");
+  CHECK(indexes[0].plan == "plan-a");
+  CHECK(indexes[0].measurements.size() == 1);
+  CHECK(indexes[0].out_of == 2);
+  groups[1].results[0].plan.indexes[0].patterns = {"* create"};
+  indexes = default_indexes(matched);
+  REQUIRE(indexes.size() == 2);
+  CHECK(indexes[0].definition.name == "reads (plan-a)");
+  CHECK(indexes[1].definition.name == "reads (plan-b)");
+}
+
 TEST_CASE("other work does not count") {
   std::vector<ResultGroup> groups = {timed_group("a", {{"create", {1}}, {"read", {1}}}),
                                      timed_group("b", {{"create", {1}}, {"read", {2}}})};

@@ -173,6 +173,8 @@ TEST_CASE("invalid report entries are refused with their place") {
   check_refused(jobs + "report: [{at: {count: 4}}]\n", "my.yaml:2:", "not swept by any");
   check_refused(jobs + "report: [{colour: red}]\n", "my.yaml:2:", "colour");
   check_refused(jobs + "indexes: [{of: [random-read]}]\n", "my.yaml:2:", "name");
+  check_refused(jobs + "indexes: [{name: a}, {name: a, metric: mb_per_s}]\n",
+                "my.yaml:2:", "is a second index 'a'");
 }
 
 TEST_CASE("a full run uses the values under full, and otherwise the job's") {

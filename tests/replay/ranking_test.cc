@@ -118,7 +118,12 @@ TEST_CASE("with too few runs, the required number is given") {
       group_with("b", {ranked_runs("create", "ext4", 2, 2, 2)}),
       group_with("c", {ranked_runs("create", "ext4", 3, 2, 3)})};
   const Ranking ranking = rank_groups(groups);
-  CHECK_FALSE(ranking.measurements.front().decided());
+  const RankedMeasurement& one = ranking.measurements.front();
+  CHECK_FALSE(one.decided());
+  CHECK_FALSE(one.has_ranks());
+  for (const RankedEntry& entry : one.entries) CHECK(entry.rank == 0);
+  CHECK(one.entries.front().group == 0);  // by median
+  CHECK(one.runs_needed == 3);
   REQUIRE(ranking.warnings.size() == 1);
   CHECK(ranking.warnings.front().code == "few-runs");
   CHECK(ranking.warnings.front().next_step == "measure with --runs 3 or more");
@@ -145,6 +150,15 @@ TEST_CASE("the file systems of one result are entries, and so are those of sever
   CHECK(by_file_system(both, xfs)[1].name == "drive");
 }
 
+TEST_CASE("what took turns is ranked in pairs, also by file system") {
+  const std::vector<ResultGroup> groups = {
+      group_with("a", {ranked_runs("create", "ext4", 1, 10, 1)}),
+      group_with("b", {ranked_runs("create", "ext4", 1.2, 10, 2)})};
+  const Ranking ranking = rank_groups(by_file_system(groups, {}));
+  CHECK(ranking.level.contains("in turns"));
+  CHECK(entry_of(ranking.measurements.front(), 1).rank == 2);
+}
+
 TEST_CASE("different work and failed runs have no rank but a reason") {
   Measurement other = ranked_runs("create", "ext4", 1, 10, 2);
   for (Sample& sample : other.samples) sample.bytes /= 2;
@@ -159,6 +173,71 @@ TEST_CASE("different work and failed runs have no rank but a reason") {
   CHECK(entry_of(one, 1).rank == 0);
   CHECK(entry_of(one, 1).reason.contains("different work"));
   CHECK(entry_of(one, 2).reason == "no run succeeded");
+}
+
+TEST_CASE("with few runs there is no ranking, but what is indicated is marked") {
+  // Many measurements, so that three runs prove nothing: two entries far apart, and one with noise.
+  std::vector<ResultGroup> groups;
+  for (std::uint64_t number = 0; number < 3; ++number) {
+    std::vector<Measurement> list;
+    for (std::uint64_t i = 0; i < 40; ++i) {
+      const double seconds = number == 2 ? 1.5 : 1;
+      list.push_back(
+          ranked_runs("create-" + std::to_string(i), "ext4", seconds, 3, number * 100 + i, 0.03));
+    }
+    groups.push_back(group_with(std::to_string(number), std::move(list)));
+  }
+  const Ranking ranking = rank_groups(groups);
+  std::size_t unranked = 0, indicated = 0;
+  for (const RankedMeasurement& one : ranking.measurements) {
+    if (one.has_ranks()) continue;
+    ++unranked;
+    const bool last = entry_of(one, 2).indicated.size() == 2;
+    indicated += last ? 1 : 0;
+    if (last) CHECK(one.runs_needed.value_or(0) > 3);
+    CHECK(entry_of(one, 2).rank == 0);
+    CHECK(one.fastest() == nullptr);
+  }
+  CHECK(unranked > 30);
+  CHECK(indicated > 20);
+  REQUIRE_FALSE(ranking.warnings.empty());
+  CHECK(ranking.warnings.front().code == "few-runs");
+}
+
+TEST_CASE("entries with too few runs have no rank among others that have one") {
+  const std::vector<ResultGroup> groups = {
+      group_with("a", {ranked_runs("create", "ext4", 1, 10, 1)}),
+      group_with("b", {ranked_runs("create", "ext4", 2, 10, 2)}),
+      group_with("short", {ranked_runs("create", "ext4", 8, 2, 3)})};
+  const RankedMeasurement one = rank_groups(groups).measurements.front();
+  CHECK(entry_of(one, 0).rank == 1);
+  CHECK(entry_of(one, 1).rank == 2);
+  CHECK(entry_of(one, 2).rank == 0);
+  CHECK(entry_of(one, 2).reason == "2 of at least 3 runs");
+}
+
+TEST_CASE("the fastest is the one that is shown to beat all others") {
+  const std::vector<ResultGroup> groups = {
+      group_with("slow", {ranked_runs("create", "ext4", 4, 10, 1)}),
+      group_with("fast", {ranked_runs("create", "ext4", 1, 10, 2)}),
+      group_with("middle", {ranked_runs("create", "ext4", 2, 10, 3)})};
+  const RankedMeasurement one = rank_groups(groups).measurements.front();
+  REQUIRE(one.fastest() != nullptr);
+  CHECK(one.fastest()->group == 1);
+  // A noisy one ties with all of them, so none is the fastest.
+  std::vector<ResultGroup> noisy = groups;
+  noisy.push_back(group_with("noisy", {ranked_runs("create", "ext4", 1.5, 10, 4, 0.6)}));
+  CHECK(rank_groups(noisy).measurements.front().fastest() == nullptr);
+}
+
+TEST_CASE("equal entries of many runs are the same, and share rank 1") {
+  const std::vector<ResultGroup> groups = {
+      group_with("a", {ranked_runs("create", "ext4", 1, 30, 1, 0.001)}),
+      group_with("b", {ranked_runs("create", "ext4", 1, 30, 2, 0.001)})};
+  const RankedMeasurement one = rank_groups(groups).measurements.front();
+  CHECK(one.same);
+  CHECK(entry_of(one, 0).rank == 1);
+  CHECK(entry_of(one, 1).rank == 1);
 }
 
 TEST_CASE("a ranking is kept as JSON") {

@@ -7,6 +7,10 @@ function sentence(text) {
   return text.charAt(0).toUpperCase() + text.slice(1) + '.';
 }
 
+// A time; below it the operations per second of a time per operation.
+const timeCell = (time, perSecond) => time === undefined ? '–' :
+    {text: seconds(time), value: time, range: perSecond === undefined ? undefined : `(${number(perSecond)}/s)`};
+
 function showComparison(data) {
   if (data.comparison) fillComparison(section('Comparison'), data.comparison);
 }
@@ -37,8 +41,8 @@ function fillComparison(part, comparison) {
         },
         one.p_holm === undefined ? '–' : {text: one.p_holm < 0.001 ? '< 0.001' : one.p_holm.toFixed(3), value: one.p_holm},
         one.provable === undefined ? '–' : {text: share(one.provable), value: one.provable},
-        {text: seconds(one.base), value: one.base},
-        {text: seconds(one.fresh), value: one.fresh},
+        timeCell(one.base, one.base_per_s),
+        timeCell(one.fresh, one.fresh_per_s),
         `${one.base_samples}, ${one.fresh_samples}`,
         one.tail === undefined ? '–' : {text: one.tail.toFixed(2), value: one.tail},
         one.stalls ? {text: one.stalls.map(whole).join(' → '), value: one.stalls[1]} : '–',

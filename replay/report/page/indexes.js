@@ -8,13 +8,14 @@ function showIndexes(data) {
   const charts = element('div', {class: 'grid'});
   const figures = indexes.map((index, i) => {
     const figure = `index ${i}`;
-    FIGURES[figure] = {title: index.name, more: true, kind: '1/s', short: index.unit, unit: index.unit};
+    FIGURES[figure] = {title: index.name, more: index.more_is_better, kind: '1/s', short: index.unit, unit: index.unit};
     const entries = index.entries.map((one, series) => ({...one, series}))
-        .sort((a, b) => b.value - a.value);
+        .sort((a, b) => index.more_is_better ? b.value - a.value : a.value - b.value);
     const spread = (one) => ({median: one.value, low: one.value, high: one.value, interval_95: one.interval_95});
-    const counted_ = counted(index.measurements.length, 'measurement', 'measurements');
+    const of = `${index.plan ? `plan ${index.plan}, ` : ''}${index.measurements.length} of ${
+        counted(index.out_of, 'measurement', 'measurements')}`;
     return barChart({
-      title: `${index.name}, ${index.unit}: ${counted_}` +
+      title: `${index.name}, ${index.unit}: ${of}` +
           (index.left_out.length ? `, ${index.left_out.length} left out (missing or different work on some)` : ''),
       figure,
       categories: entries.map((one) => one.name),

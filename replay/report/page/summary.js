@@ -85,11 +85,10 @@ function scoreTable(data) {
   const sets = Math.max(...data.scores.map((one) => one.sets));
   const unit = (operation) => data.scores.find((one) => one.operation === operation).of_files ? 'files/s' : 'MB/s';
   const rows = data.series.filter((series) => operations.some((operation) => of(series, operation)));
-  return [sortable(table('Rates until durable; ▲ marks the highest mean', ['', ...operations.map((one) => `${one}, ${unit(one)}`)],
+  return [sortable(table('Rates until durable', ['', ...operations.map((one) => `${one}, ${unit(one)}`)],
               rows.map((series) => [named(series.name), ...operations.map((operation) => {
                 const score = of(series, operation);
-                return score ? {text: number(score.rate) + (score.best ? ' ▲' : ''), value: score.rate,
-                                class: score.best ? 'best' : null} : '–';
+                return score ? {text: number(score.rate), value: score.rate} : '–';
               })])), operations.map(() => true)),
           element('p', {class: 'hint'}, `Each value is the geometric mean of the medians of ${
               counted(sets, 'file set', 'file sets')}. The means are not tested for significance: check the comparison or the whiskers below before you rely on a difference.`)];

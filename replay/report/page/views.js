@@ -79,9 +79,9 @@ function ordered(row, metric) {
   return list;
 }
 
-// Whether a series is among the best: the ranks of `filereel compare`, for times and rates; none
-// without a significant difference.
-const isBest = (row, series) => Boolean(row.ranks.length) && row.ranks[series] === 1;
+// What the ranking of `filereel compare` says of a series, for times and rates: ▲ the others are
+// proven slower or not shown to differ, △ it is indicated to be the fastest, or nothing.
+const standingOf = (row, series) => ['', '△', '▲'][row.standings[series] || 0];
 const ranksAreOf = (metric) => ['MB/s', '1/s', 's'].includes(FIGURES[metric].kind) && !metric.startsWith('cpu');
 
 const noteOf = (row, series) => {
@@ -196,8 +196,7 @@ function matrixFigures(view, metric, state) {
   });
 }
 
-// A row per drive. Columns are {name, metric, of(series), best(series)}; the best of each are
-// marked.
+// A row per drive. Columns are {name, metric, of(series), sign(series)}.
 function driveTable(caption, columns) {
   return sortable(plainDriveTable(caption, columns), columns.map(({metric}) => FIGURES[metric].more));
 }
@@ -205,19 +204,18 @@ function driveTable(caption, columns) {
 function plainDriveTable(caption, columns) {
   const series = shownSeries();
   return table(caption, ['', ...columns.map(({name, metric}) => `${name}, ${FIGURES[metric].short}`)],
-      series.map((i) => [named(data.series[i].name), ...columns.map(({metric, of, best}) => {
+      series.map((i) => [named(data.series[i].name), ...columns.map(({metric, of, sign}) => {
         const one = of(i);
         if (!one || one.median === undefined) return one || '–';
-        const marked = best(i);
-        return {text: figureText(metric, one.median) + (marked ? ' ▲' : ''), value: one.median,
-                class: marked ? 'best' : null};
+        return {text: `${figureText(metric, one.median)} ${sign(i)}`.trimEnd(), value: one.median,
+                class: sign(i) === '▲' ? 'best' : null};
       })]));
 }
 
 // A column per row of a view.
 const columnsOf = (rows, names, metric) => rows.map((row, r) => ({
   name: names[r], metric, of: (series) => spreadOf(row, series, metric) || noteOf(row, series),
-  best: (series) => ranksAreOf(metric) && isBest(row, series)}));
+  sign: (series) => ranksAreOf(metric) ? standingOf(row, series) : ''}));
 
 // Makes headings sort the rows by their column, the best first; the first column sorts by name.
 function sortable(scroller, moreIsBetter) {
@@ -319,7 +317,7 @@ function overviewColumns() {
     const points = rows.filter((row) => Object.entries(view.at).every(
         ([axis, value]) => coordinatesOf(row)[axis] === value));
     return [{name: `${view.title}, mean of ${points.length}`, metric,
-             of: (series) => meanOfPoints(points, series, metric), best: () => false}];
+             of: (series) => meanOfPoints(points, series, metric), sign: () => ''}];
   });
 }
 
@@ -341,7 +339,7 @@ function showOverview(part, columns) {
   if (columns.length === 0) return () => {};
   const holder = element('div');
   part.append(element('h3', {}, 'Overview'),
-      element('p', {class: 'hint'}, 'Medians; percentiles of latency are those of all samples together. ▲ marks the fastest and all that are not significantly slower. A column without ▲ shows no significant difference, or a mean of measurements, which is not tested. Select a heading to sort by it.'), holder);
+      element('p', {class: 'hint'}, 'Medians; percentiles of latency are those of all samples together. ▲ marks the fastest, and all that are neither proven nor indicated to be slower. △ marks one that is indicated to be the fastest, which is weaker: repeat the measurement. A column without marks shows no significant difference, or a mean of measurements, which is not tested. Select a heading to sort by it.'), holder);
   return () => {
     const screen = element('div', {class: 'on-screen sticky'}, driveTable(`Measurements by ${compared.one}`, columns));
     const paper = element('div', {class: 'on-paper'});
