@@ -76,6 +76,42 @@ class Roots:
         program = self.record("chroot", self.root, "tar", "xf", "/desk/a.tar", "-C", "/desk/out")
         self.check(f"{self.enter_root()}cd desk; {program}", f"{self.work}/out", PRIVATE)
 
+    def small_root(self):
+        """The beginning of a script that makes a system of bind mounts of single directories, and
+        of files of its own in etc, so that it differs from the machine's."""
+        lines = ["set -e", f"cd {self.root}", "mkdir -p usr etc", "mount --bind /usr usr",
+                 "cp /etc/ld.so.cache etc"]
+        for name in SYSTEM:
+            if os.path.islink(f"/{name}"):
+                lines.append(f"ln -sfn {os.readlink(f'/{name}')} {name}")
+            elif name not in ("usr", "etc") and os.path.isdir(f"/{name}"):
+                lines.append(f"mkdir -p {name}; mount --bind /{name} {name}")
+        return "\n".join(lines) + "\n"
+
+    def check_shell_in_root(self, place, *enter):
+        """A shell with children in a root of bind mounts, entered from the directory `place`."""
+        program = self.record(*enter, "/bin/sh", "-c",
+                              "'cd /desk && tar xf a.tar -C out && stat $PWD >out/../x && rm x'")
+        self.check(f"{self.small_root()}cd {place}; {program.replace('app.reel', f'{self.work}/app.reel')}",
+                   f"{self.work}/out", PRIVATE)
+        self.assertNotIn(f"{self.root}{self.root}"[1:],
+                         self.filereel("show", self.work / "app.reel", "--operations").out)
+
+    def test_a_shell_in_a_chroot_of_bind_mounts_from_anywhere(self):
+        for place, root in (("/", self.root), (self.scratch, "root"), (self.root, "."),
+                            (f"{self.root}/usr", "..")):
+            with self.subTest(place=place, root=root):
+                shutil.rmtree(self.work / "out")
+                (self.work / "out").mkdir()
+                self.check_shell_in_root(place, "chroot", root)
+
+    def test_a_shell_in_mounts_processes_and_a_root_of_its_own(self):
+        for place, root in (("/", self.root), (self.scratch, "root")):
+            with self.subTest(place=place, root=root):
+                shutil.rmtree(self.work / "out")
+                (self.work / "out").mkdir()
+                self.check_shell_in_root(place, "unshare", "-mpf", "--root", root)
+
     def test_a_program_in_mounts_and_processes_of_its_own(self):
         program = self.record(*CONTAINER, "tar", "xf", "a.tar", "-C", "out")
         self.check(f"cd {self.work}; {program}", f"{self.work}/out")

@@ -24,6 +24,26 @@ TEST_CASE("what has two names by a bind mount gets one of them") {
   CHECK(calls.text() == "0 rename w/src -> w/moved\n0 rmdir w/moved/b\n");
 }
 
+TEST_CASE("the parent of a mounted directory is that of the name that led to it") {
+  const std::vector<BoundName> bound = {{"/r/usr", "/usr"}};
+  RecordedCalls calls(ResolverOptions{.working_directory = "/r/usr", .bound = bound});
+  calls.run(on_path(Call::mkdir, "../a")).run(on_path(Call::mkdir, "b"));
+  calls.run(on_path(Call::mkdir, "lib/../../c")).run(on_path(Call::mkdir, "/usr/../d"));
+  CHECK(calls.text() == "0 mkdir r/a\n0 mkdir usr/b\n0 mkdir r/c\n0 mkdir d\n");
+  calls.run(on_path(Call::chdir, "/r/usr/lib")).run(on_path(Call::mkdir, "../../e"));
+  CHECK(calls.text() == "0 chdir usr/lib\n0 mkdir r/e\n");
+  calls.run(on_path(Call::chdir, "../..")).run(on_path(Call::mkdir, "f"));
+  CHECK(calls.text() == "0 chdir r\n0 mkdir r/f\n");
+}
+
+TEST_CASE("a root that was named from within a mounted directory is the name's parent") {
+  RecordedCalls calls(
+      ResolverOptions{.working_directory = "/r/usr", .bound = {{"/r/usr", "/usr"}}});
+  calls.run(on_path(Call::chroot, "..")).run(on_path(Call::mkdir, "/tmp"));
+  calls.run(on_path(Call::mkdir, "/usr/../x"));
+  CHECK(calls.text() == "0 mkdir r/tmp\n0 mkdir r/x\n");
+}
+
 TEST_CASE("two names of one directory or new file are counted") {
   RecordedCalls calls;
   const auto open = [&](const std::string& path, std::uint32_t mode, std::uint64_t inode, int fd) {

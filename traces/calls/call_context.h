@@ -35,6 +35,7 @@ struct CallContext {
   // Determined during translation.
   bool unknown_link = false;              // it passed a symbolic link with unknown target
   std::optional<PathId> removed = {};     // a removed directory that it used
+  std::optional<PathId> mount = {};       // by which its last name led to the path (ResolvedPath)
   bool too_long = false;                  // one of its paths exceeds the limit for operations
   std::vector<DescriptionRef> used = {};  // files that it uses and that are no longer in any table
 

@@ -28,7 +28,7 @@ struct CallParts {
                 options.under.empty() ? std::nullopt
                                       : std::optional(paths.place_of(builder.path(options.under)))),
         files(builder, paths, emitter),
-        working_directory(paths.place_of(builder.path(options.working_directory))),
+        working_directory(paths.reached(builder.path(options.working_directory))),
         sees_faults(options.faults) {}
 
   TraceBuilder& builder;
@@ -40,9 +40,9 @@ struct CallParts {
   MappingUses mapping_uses;
   // By process and request: threads that submitted the asynchronous requests in flight.
   std::multimap<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t> submitters;
-  std::vector<bool> known_modes;   // by FileId: the file's mode is in the trace
-  const PathId working_directory;  // of tasks whose working directory is unknown
-  const bool sees_faults;          // the tracer reports page faults
+  std::vector<bool> known_modes;         // by FileId: the file's mode is in the trace
+  const ResolvedPath working_directory;  // of tasks whose working directory is unknown
+  const bool sees_faults;                // the tracer reports page faults
 };
 
 }  // namespace filereel

@@ -74,6 +74,7 @@ void move_to(CallParts& parts, const CallContext& context, PathId directory) {
     }
   }
   now.directory = directory;
+  now.mount = context.mount;
   now.directory_ns = context.call.exit_ns;
   now.changed_at = parts.builder.operations();
 }

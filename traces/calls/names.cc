@@ -90,16 +90,24 @@ std::optional<PathId> base_of_name(CallParts& parts, CallContext& context, const
   Task& task = context.task;
   if (name.path.starts_with('/')) return task.fs_state->directory;
   const bool at_cwd = name.dir.descriptor == SystemCall::kCwd;
+  context.mount.reset();
   if (at_cwd && context.directory) return context.directory;
   if (name.dir.path.starts_with('/')) {
     bool deleted = false;
-    PathId base = parts.paths.real(name.dir.path, deleted);
-    if (deleted) base = parts.paths.removed(base);
+    const ResolvedPath there = parts.paths.reached(name.dir.path, deleted);
+    const PathId base = deleted ? parts.paths.removed(there.path) : there.path;
+    context.mount = there.mount;
     // If threads share it, choose_directory() has set it for later calls.
-    if (at_cwd && task.fs_state.use_count() == 1) task.fs_state->directory = base;
+    if (at_cwd && task.fs_state.use_count() == 1) {
+      task.fs_state->directory = base;
+      task.fs_state->mount = there.mount;
+    }
     return base;
   }
-  if (at_cwd) return task.fs_state->directory;
+  if (at_cwd) {
+    context.mount = task.fs_state->mount;
+    return task.fs_state->directory;
+  }
   if (name.dir.descriptor < 0) return std::nullopt;
   const DescriptionRef file = parts.files.find(context, name.dir, FileUse::listing);
   return file ? std::optional(file->path) : std::nullopt;
@@ -129,11 +137,12 @@ std::optional<PathId> resolve_name(CallParts& parts, CallContext& context, const
   } else if (slash) {
     follow = true;
   }
-  const PathId path = parts.paths.resolve(text, {.base = *base,
-                                                 .root = in_root ? *base : fs_state.root,
-                                                 .follow = follow,
-                                                 .failed = call.result < 0,
-                                                 .look = !fs_state.other_mounts});
+  const auto [path, mount] = parts.paths.resolve(text, {.base = {*base, context.mount},
+                                                        .root = in_root ? *base : fs_state.root,
+                                                        .follow = follow,
+                                                        .failed = call.result < 0,
+                                                        .look = !fs_state.other_mounts});
+  context.mount = mount;
   if (parts.paths.is_too_long(path)) {
     context.too_long = true;
     return std::nullopt;

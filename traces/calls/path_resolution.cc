@@ -69,26 +69,48 @@ PathId PathResolution::at_mount(PathId path) const {
   return found == bound_.end() ? path : found->second;
 }
 
-PathId PathResolution::place_of(PathId path) {
-  if (bound_.empty()) return path;
+ResolvedPath PathResolution::reached(PathId path) {
+  if (bound_.empty()) return {path};
   PathTable& paths = builder_.tables().paths;
   std::vector<PathId> below;
   for (; !paths.is_root(path); path = paths.node(path).parent) below.push_back(path);
+  ResolvedPath at{path};
   for (std::size_t i = below.size(); i-- > 0;) {
     const std::string_view name = paths.node(below[i]).name;
-    path = at_mount(paths.add(path, name));
+    enter(at, paths.add(at.path, name));
   }
-  return path;
+  return at;
 }
 
-PathId PathResolution::resolve(std::string_view path, const ResolveOptions& question) {
+void PathResolution::enter(ResolvedPath& at, PathId next) const {
+  at.path = at_mount(next);
+  if (at.path != next) at.mount = next;
+}
+
+void PathResolution::leave(ResolvedPath& at) {
   const PathTable& paths = builder_.tables().paths;
+  const auto found = at.mount ? bound_.find(*at.mount) : bound_.end();
+  if (found != bound_.end() && found->second == at.path) {
+    at = {paths.node(*at.mount).parent};
+    return;
+  }
+  // The name by which the program got there is unknown.
+  const bool has_two = std::ranges::any_of(bound_, [&](const auto& pair) {
+    return pair.second == at.path && paths.node(pair.first).parent != paths.node(at.path).parent;
+  });
+  if (has_two && !at.mount) {
+    builder_.approximated("names of the form .. in directories with two names");
+  }
+  at.path = paths.node(at.path).parent;
+}
+
+ResolvedPath PathResolution::resolve(std::string_view path, const ResolveOptions& question) {
   const TreeModel& model = builder_.model();
   // Texts still to be walked, the innermost link's last.
   std::array<std::string_view, kMaxLinks + 1> rest{};
   std::size_t depth = 1, links = 0;
   rest[0] = path;
-  PathId at = path.starts_with('/') ? question.root : question.base;
+  ResolvedPath at = path.starts_with('/') ? ResolvedPath{question.root} : question.base;
   while (depth > 0) {
     std::string_view& text = rest[depth - 1];
     const std::size_t begin = text.find_first_not_of('/');
@@ -101,24 +123,22 @@ PathId PathResolution::resolve(std::string_view path, const ResolveOptions& ques
     text.remove_prefix(name.size());
     if (name == ".") continue;
     if (name == "..") {
-      if (question.failed && !is_removed(at) && model.presence(at) == TreeModel::Presence::absent)
+      if (question.failed && !is_removed(at.path) &&
+          model.presence(at.path) == TreeModel::Presence::absent) {
         return at;
-      // The name by which the program got there is unknown.
-      const bool has_two = std::ranges::any_of(bound_, [&](const auto& pair) {
-        return pair.second == at && paths.node(pair.first).parent != paths.node(at).parent;
-      });
-      if (has_two) builder_.approximated("names of the form .. in directories with two names");
-      if (at != question.root) at = paths.node(at).parent;
+      }
+      if (at.path != question.root) leave(at);
       continue;
     }
-    const PathId next = at_mount(component(at, name));
+    ResolvedPath next = at;
+    enter(next, component(at.path, name));
     bool last = true;
     for (std::size_t i = 0; i < depth; ++i) last = last && rest[i].empty();
     if ((!last || question.follow) && links < kMaxLinks) {
-      if (const auto link = link_at(next, question.look)) {
+      if (const auto link = link_at(next.path, question.look)) {
         ++links;
         const std::string& target = builder_.tables().texts.text(*link);
-        if (target.starts_with('/')) at = question.root;
+        if (target.starts_with('/')) at = {question.root};
         if (text.empty()) --depth;  // keeps depth at most the number of links
         rest[depth++] = target;
         continue;
@@ -162,12 +182,12 @@ std::optional<TextId> PathResolution::link_at(PathId path, bool look) {
   return model.link_text(path);
 }
 
-PathId PathResolution::real(std::string_view absolute, bool& deleted) {
+ResolvedPath PathResolution::reached(std::string_view absolute, bool& deleted) {
   deleted = is_deleted(absolute);
   if (deleted) absolute.remove_suffix(1);
-  const PathId path = place_of(builder_.path(absolute.substr(0, PATH_MAX)));
-  if (!deleted) confirm(path);
-  return path;
+  const ResolvedPath at = reached(builder_.path(absolute.substr(0, PATH_MAX)));
+  if (!deleted) confirm(at.path);
+  return at;
 }
 
 void PathResolution::confirm(PathId real) {

@@ -20,6 +20,13 @@ struct BoundName {
   std::string mount_point, same;
 };
 
+// A resolved path. A directory that is also bind mounted elsewhere has one path, but `..` from it
+// leads to where the program came from.
+struct ResolvedPath {
+  PathId path = 0;
+  std::optional<PathId> mount = {};  // the mount point by which a name led to it or above it
+};
+
 class PathResolution {
  public:
   // As ResolverOptions::link_at.
@@ -33,22 +40,24 @@ class PathResolution {
   }
 
   struct ResolveOptions {
-    PathId base = 0;      // base of a relative path
+    ResolvedPath base;    // base of a relative path
     PathId root = 0;      // the process's root
     bool follow = true;   // the last component, if it is a symbolic link
     bool failed = false;  // the call failed: a component in the middle may be missing
     bool look = true;     // read existing links: the program is in our mount namespace
   };
   // The real path of `path`, as far as links are known.
-  PathId resolve(std::string_view path, const ResolveOptions& question);
+  ResolvedPath resolve(std::string_view path, const ResolveOptions& question);
 
   // The one name of an absolute path without links.
-  PathId place_of(PathId path);
+  PathId place_of(PathId path) { return reached(path).path; }
+  ResolvedPath reached(PathId path);
 
   bool reads_links() const { return static_cast<bool>(existing_); }
 
   // The number of an absolute path that the tracer knows to be real. `deleted`: it was unlinked.
-  PathId real(std::string_view absolute, bool& deleted);
+  PathId real(std::string_view absolute, bool& deleted) { return reached(absolute, deleted).path; }
+  ResolvedPath reached(std::string_view absolute, bool& deleted);
 
   // `seen` turned out to be `real`: records the symbolic link that explains it. False if the trace
   // shows otherwise.
@@ -89,6 +98,9 @@ class PathResolution {
  private:
   void bind(std::string_view path, std::string_view same);
   PathId at_mount(PathId path) const;
+  // Steps to `next`, a name in the directory, and through a mount there; to the parent directory.
+  void enter(ResolvedPath& at, PathId next) const;
+  void leave(ResolvedPath& at);
   PathId component(PathId parent, std::string_view name);
   std::string relative_text(PathId link, PathId target) const;
   // The target if `path` is a symbolic link.

@@ -29,7 +29,8 @@ Task& new_root_task(CallParts& parts, const SystemCall& call) {
   } else {
     task.files = std::make_shared<DescriptorTable>();
     task.fs_state = std::make_shared<FsState>();
-    task.fs_state->directory = parts.working_directory;
+    task.fs_state->directory = parts.working_directory.path;
+    task.fs_state->mount = parts.working_directory.mount;
     task.memory = std::make_shared<AddressSpace>();
     task.process->from_start = call.call == Call::exec && call.result >= 0;
   }
@@ -94,7 +95,9 @@ void begin_process(CallParts& parts, const KnownProcess& known) {
   FsState& around = *task.fs_state;
   if (!known.root.empty()) around.root = parts.paths.real(known.root, deleted);
   if (!known.directory.empty()) {
-    around.directory = parts.paths.real(known.directory, deleted);
+    const ResolvedPath there = parts.paths.reached(known.directory, deleted);
+    around.directory = there.path;
+    around.mount = there.mount;
     if (deleted) around.directory = parts.paths.removed(around.directory);
   }
   around.umask = known.mode_mask;

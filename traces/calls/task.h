@@ -16,9 +16,10 @@ namespace filereel {
 
 // State shared by CLONE_FS.
 struct FsState {
-  PathId directory = 0;            // the working directory
-  std::uint64_t directory_ns = 0;  // when it became the working directory
-  std::uint64_t changed_at = 0;    // number of operations at that time
+  PathId directory = 0;              // the working directory
+  std::optional<PathId> mount = {};  // by which a name led to it (ResolvedPath)
+  std::uint64_t directory_ns = 0;    // when it became the working directory
+  std::uint64_t changed_at = 0;      // number of operations at that time
   // Earlier directories of threads that share this state, with the number of operations until when
   // they were valid. A call in flight at that time may have used them.
   struct PastDirectory {

@@ -171,6 +171,18 @@ void read_body(Rest rest, StraceLine& line) {
   }
 }
 
+// "2 /* 22531 in strace's PID NS */": the number of a process for strace, if the program is in
+// another namespace of processes (--pidns-translation).
+std::optional<std::uint64_t> translated(std::string_view text) {
+  constexpr std::string_view kBegin = " /* ";
+  const std::size_t at = text.find(kBegin);
+  if (at == kNone) return std::nullopt;
+  Rest rest(text.substr(at + kBegin.size()));
+  std::uint64_t number = 0;
+  const bool is_it = rest.number(number) && rest.text().starts_with(" in strace's PID NS");
+  return is_it ? std::optional(number) : std::nullopt;
+}
+
 }  // namespace
 
 StraceLine read_strace_line(std::string_view text) {
@@ -244,7 +256,7 @@ bool StraceArguments::read_result(std::string_view text) {
   const std::optional<std::uint64_t> value = strace_value(text);
   if (!value) return false;
   result_.kind = StraceResult::Kind::number;
-  result_.value = static_cast<std::int64_t>(*value);
+  result_.value = static_cast<std::int64_t>(translated(text).value_or(*value));
   return true;
 }
 

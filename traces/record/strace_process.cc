@@ -31,6 +31,13 @@ void add_name(std::string& list, std::string_view name) {
   list += name;
 }
 
+// Since 5.9. Without it, processes that a program starts in a namespace of its own, as `unshare
+// --pid` does, appear under two numbers.
+bool translates_processes() {
+  constexpr double kSeconds = 5;
+  return ChildProcess({"strace", "--pidns-translation", "--version"}).wait(kSeconds) == 0;
+}
+
 std::vector<std::string> strace_command(const std::vector<std::uint32_t>& processes, int output) {
   // All except harmless ones: new calls are counted.
   std::string traced = "trace=!", whole = "abbrev=!";
@@ -41,17 +48,19 @@ std::vector<std::string> strace_command(const std::vector<std::uint32_t>& proces
       add_name(whole, call.name);
     }
   }
-  return {"strace", "-f", "-I", "anywhere",  // signals end it immediately, see detach
-          "-ttt",                            // start of calls, in microseconds
-          "-T",                              // duration of calls
-          "-y",                              // paths of descriptors
-          "-s", "256",                // complete attribute names; transferred data is not needed
-          "-e", traced, "-e", whole,  // all buffers of a call
-          // Those that can end a program with a core dump.
-          "-e",
-          "signal=SIGQUIT,SIGILL,SIGTRAP,SIGABRT,SIGBUS,SIGFPE,SIGSEGV,SIGXCPU,SIGXFSZ,SIGSYS",
-          "-o", fmt::format("/proc/self/fd/{}", output), "-p",
-          fmt::format("{}", fmt::join(processes, ","))};
+  std::vector<std::string> command = {
+      "strace", "-f", "-I", "anywhere",  // signals end it immediately, see detach
+      "-ttt",                            // start of calls, in microseconds
+      "-T",                              // duration of calls
+      "-y",                              // paths of descriptors
+      "-s", "256",                       // complete attribute names; no transferred data
+      "-e", traced, "-e", whole,         // all buffers of a call
+      // Those that can end a program with a core dump.
+      "-e", "signal=SIGQUIT,SIGILL,SIGTRAP,SIGABRT,SIGBUS,SIGFPE,SIGSEGV,SIGXCPU,SIGXFSZ,SIGSYS",
+      "-o", fmt::format("/proc/self/fd/{}", output), "-p",
+      fmt::format("{}", fmt::join(processes, ","))};
+  if (translates_processes()) command.insert(command.begin() + 1, "--pidns-translation");
+  return command;
 }
 
 std::string first_complaint(const std::string& said) {
