@@ -119,7 +119,8 @@ std::vector<ReplayedVolume> replayed_volumes(std::span<const Result> results,
       ReplayedVolume& volume = volumes.emplace_back(
           ReplayedVolume{.name = volume_of(result, one), .file_system = one.file_system});
       for (const Sample& sample : one.samples) {
-        if (has_failed(sample) || !(sample.elapsed_s > 0)) continue;
+        const bool unusable = allow_divergence ? was_cut_short(sample) : has_failed(sample);
+        if (unusable || !(sample.elapsed_s > 0)) continue;
         volume.seconds.push_back(sample.elapsed_s);
         volume.runs.push_back(sample.run);
       }
@@ -179,6 +180,7 @@ void predict(const PredictArguments& arguments, Session& session) {
   }
   SignalWatch signals;
   request.stop = signals.token();
+  request.continued = [&signals] { return signals.continued(); };
   const std::vector<Result> results =
       observe_quietly(session, signals, arguments.output, targets, targets.size(),
                       [&](RunObserver& observer, std::span<Result> measured) {

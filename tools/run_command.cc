@@ -294,6 +294,7 @@ void run_with(Clients& clients, RunArguments& arguments, SignalWatch& signals, S
   clients.agree(failure);
   request->clients = &clients;
   request->stop = clients.stop_token();
+  request->continued = [&signals] { return signals.continued(); };
   if (!clients.first()) return follow(*request);
   observe_sessions(arguments, *request, prepared, signals, session);
 }
@@ -332,6 +333,7 @@ void run(RunArguments& arguments, Session& session) {
   }
   SignalWatch signals;
   request.stop = signals.token();
+  request.continued = [&signals] { return signals.continued(); };
   observe_sessions(arguments, request, prepared, signals, session);
 }
 

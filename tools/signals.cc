@@ -23,6 +23,7 @@ SignalWatch::SignalWatch() {
     sigaction(signal, nullptr, &now);
     if (now.sa_handler != SIG_IGN) sigaddset(&watched_, signal);  // ignored under nohup
   }
+  sigaddset(&watched_, SIGCONT);  // it takes effect at once, blocked or not
   pthread_sigmask(SIG_BLOCK, &watched_, &before_);
   thread_ = std::jthread([this](const std::stop_token& ended) {
     sigset_t awaited = watched_;
@@ -34,6 +35,10 @@ SignalWatch::SignalWatch() {
     while (!ended.stop_requested()) {
       const int signal = sigwaitinfo(&awaited, nullptr);
       if (signal < 0 || signal == kEndWatch) continue;
+      if (signal == SIGCONT) {
+        ++continued_;
+        continue;
+      }
       stop_.request_stop();
       if (first_ns == 0) {
         first_ns = kernel_ns();
@@ -49,6 +54,12 @@ SignalWatch::~SignalWatch() {
   pthread_kill(thread_.native_handle(), kEndWatch);
   thread_.join();
   pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
+
+std::uint64_t SignalWatch::continued() const {
+  sigset_t pending{};  // not yet taken by the watching thread
+  sigpending(&pending);
+  return continued_ + (sigismember(&pending, SIGCONT) == 1 ? 1 : 0);
 }
 
 void SignalWatch::hang_up() {

@@ -1,6 +1,8 @@
 // SIGINT, SIGTERM and SIGHUP as a stop token.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <stop_token>
 #include <thread>
 
@@ -8,7 +10,7 @@
 
 namespace filereel {
 
-// During its lifetime, SIGINT, SIGTERM and SIGHUP request a stop, so that current work ends
+// During its lifetime, counts SIGCONT, with which a stopped process goes on, and SIGINT, SIGTERM and SIGHUP request a stop, so that current work ends
 // cleanly. A second SIGINT or SIGTERM (200 ms later or more) ends the process at once; the kernel
 // then removes mounts and FUSE drivers. A second SIGHUP does not, because a closing terminal may
 // send several. Threads started meanwhile have these signals blocked. Ignored signals, such as
@@ -26,6 +28,9 @@ class SignalWatch {
   // The signal mask from before, restored by the destructor. Recorded programs get this mask.
   const sigset_t& blocked_before() const { return before_; }
 
+  // How often the process was continued after a stop. Thread-safe.
+  std::uint64_t continued() const;
+
   // Same effect as SIGHUP, for callers that notice a closed output. Thread-safe.
   void hang_up();
 
@@ -33,6 +38,7 @@ class SignalWatch {
   sigset_t watched_;
   sigset_t before_;
   std::stop_source stop_;
+  std::atomic<std::uint64_t> continued_ = 0;
   std::jthread thread_;
 };
 

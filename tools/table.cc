@@ -10,6 +10,7 @@
 #include "filesets/system/counted.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/utf8.h"
+#include "replay/results/check_texts.h"
 
 namespace filereel {
 namespace {
@@ -196,10 +197,12 @@ std::string remarks(const Result& result) {
   std::string text;
   if (!result.label.empty()) text += wrapped("label: " + printable(result.label), 2);
   if (!result.note.empty()) text += wrapped("note: " + printable(result.note, kMostOfNote), 2);
+  const double quota = result.host.cpu_quota.value_or(0);
   text += wrapped(
-      fmt::format("{}, {}, Linux {}; filereel {}{}", printable(result.host.cpu),
+      fmt::format("{}, {}, Linux {}; filereel {}{}{}", printable(result.host.cpu),
                   counted(result.host.cores, "core", "cores"), printable(result.host.kernel),
-                  printable(result.version), overhead_text(result.plan.jobs)),
+                  printable(result.version), quota > 0 ? ", CPU quota " + cores_text(quota) : "",
+                  overhead_text(result.plan.jobs)),
       2);
   if (!result.complete) text += "INCOMPLETE: the run ended early\n";
   for (const Warning& warning : result.warnings) {

@@ -16,6 +16,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "filesets/system/control_groups.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/read_file.h"
 #include "filesets/system/units.h"
@@ -79,19 +80,6 @@ void add_limits(const std::string& directory, const CgroupFiles& files,
   }
 }
 
-bool has_word(const std::string& list, std::string_view word) {
-  return ("," + list + ",").contains(fmt::format(",{},", word));
-}
-
-// The directory of a group named `group` on the mount.
-std::string directory_of(const MountedFileSystem& mount, const std::string& group) {
-  // In a container, the mount shows a part of the tree, and names may start elsewhere.
-  const std::string root = mount.root == "/" ? "" : mount.root;
-  if (!group.starts_with(root) || group.contains("..")) return mount.mount_point;
-  const std::string below = group.substr(root.size());
-  return mount.mount_point + (below == "/" ? "" : below);
-}
-
 void keep_least(MemoryLimit& least, MemoryLimit other) {
   if (other.left < least.left) least = std::move(other);
 }
@@ -134,25 +122,8 @@ std::string MemoryLimit::text() const {
 std::vector<MemoryLimit> cgroup_memory_limits(const std::string& membership,
                                               const std::vector<MountedFileSystem>& mounts) {
   std::vector<MemoryLimit> limits;
-  std::istringstream lines(membership);
-  for (std::string line; std::getline(lines, line);) {  // hierarchy:controllers:group
-    const std::size_t first = line.find(':'), second = line.find(':', first + 1);
-    if (first == std::string::npos || second == std::string::npos) continue;
-    const std::string controllers = line.substr(first + 1, second - first - 1);
-    const bool is_second = controllers.empty();
-    if (!is_second && !has_word(controllers, "memory")) continue;
-    for (const MountedFileSystem& mount : mounts) {
-      const bool is_its = is_second ? mount.type == "cgroup2"
-                                    : mount.type == "cgroup" && has_word(mount.options, "memory");
-      if (!is_its) continue;
-      std::string directory = directory_of(mount, line.substr(second + 1));
-      for (;;) {
-        add_limits(directory, is_second ? kVersion2 : kVersion1, limits);
-        if (directory.size() <= mount.mount_point.size()) break;
-        directory.resize(directory.rfind('/'));
-      }
-      break;  // other mounts of the hierarchy show the same
-    }
+  for (const ControlGroup& group : control_groups(membership, mounts, "memory")) {
+    add_limits(group.directory, group.second_version ? kVersion2 : kVersion1, limits);
   }
   return limits;
 }

@@ -16,6 +16,7 @@
 #include <fmt/ranges.h>
 
 #include "filesets/system/units.h"
+#include "replay/results/check_texts.h"
 #include "replay/results/hidden_serials.h"
 #include "replay/statistics/order.h"
 
@@ -141,6 +142,28 @@ constexpr auto kVolumeAspects = std::to_array<VolumeAspect>({
     {"state", states_text},
 });
 
+// Of the control groups; "" in results that do not tell.
+std::string quota_text(const Result& result) {
+  const std::optional<double>& quota = result.host.cpu_quota;
+  return !quota ? "" : *quota == 0 ? "none" : cores_text(*quota);
+}
+
+std::string limit_text(const Result& result) {
+  const std::optional<std::uint64_t>& limit = result.host.memory_limit;
+  return !limit ? "" : *limit == 0 ? "none" : format_size(*limit);
+}
+
+// Without a quota, nothing is throttled.
+std::string throttling_text(const Result& result) {
+  if (!result.host.cpu_quota) return "";
+  for (const Measurement& one : result.measurements) {
+    for (const Sample& sample : one.samples) {
+      if (is_throttled(sample.conditions)) return "some periods";
+    }
+  }
+  return "none";
+}
+
 struct PlainAspect {
   const char* what;
   std::string (*text)(const Result&);
@@ -156,6 +179,10 @@ constexpr auto kPlainAspects = std::to_array<PlainAspect>({
     {"memory", [](const Result& r) { return size_text(r.host.memory); }},
     {"governor", [](const Result& r) { return r.host.governor; }},
     {"clock source", [](const Result& r) { return r.host.clock_source; }},
+    {"CPU set", [](const Result& r) { return r.host.cpu_set; }},
+    {"CPU quota", quota_text},
+    {"CPU throttling", throttling_text},
+    {"memory limit", limit_text},
 });
 
 std::vector<ComparedProperty> drive_aspects(Role role) {

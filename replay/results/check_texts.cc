@@ -18,4 +18,14 @@ std::string percent_text(double share) {
   return fmt::format("{:.0f} %", share * 100);
 }
 
+std::string cores_text(double cores) {
+  return fmt::format("{:.4g} {}", cores, cores == 1 ? "core" : "cores");
+}
+
+bool is_throttled(const Conditions& conditions) {
+  constexpr double kMatters = 0.01;
+  const double periods = conditions.cpu_periods.value_or(0);
+  return periods > 0 && conditions.cpu_throttled_periods.value_or(0) > kMatters * periods;
+}
+
 }  // namespace filereel

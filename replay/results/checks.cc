@@ -52,10 +52,11 @@ constexpr double kNearlyFull = 0.95;
 // Sample::cold_method if files were read to warm the caches.
 constexpr std::string_view kRead = "read";
 
-constexpr std::array<std::string_view, 13> kCodes = {
+constexpr std::array<std::string_view, 16> kCodes = {
     "too-few-samples", "not-cold",           "not-warm",    "bimodal",       "drift",
     "device-busy",     "cpu-busy",           "cpu-stolen",  "cpu-frequency", "lookups-slow",
-    "clock-unstable",  "volume-nearly-full", "calls-failed"};
+    "clock-unstable",  "volume-nearly-full", "calls-failed", "cpu-throttled",
+    "memory-pressure", "run-stopped"};
 
 std::string number(double value) {
   return fmt::format("{:.3g}", value);
@@ -417,7 +418,7 @@ constexpr std::array<void (*)(CheckedResult&), 13> kChecks = {
     slow_lookups,
     clock_source,
     nearly_full,
-    [](CheckedResult& checked) { check_calls(checked.result); }};
+    [](CheckedResult& checked) { check_work(checked.result); }};
 
 }  // namespace
 

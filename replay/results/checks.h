@@ -15,6 +15,9 @@ namespace filereel {
 //   bimodal             samples form two groups
 //   drift               samples have a trend over the run
 //   calls-failed        calls failed that should have succeeded: the work was not done
+//   cpu-throttled       a CPU quota made filereel wait
+//   memory-pressure     programs waited for memory
+//   run-stopped         filereel was stopped, or the machine suspended, during samples
 //   device-busy         other I/O on the drive shortly before steps
 //   cpu-busy            other programs used CPU time
 //   cpu-stolen          the host of this virtual machine used CPU time

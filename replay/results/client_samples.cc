@@ -109,6 +109,15 @@ Conditions conditions_of(std::span<const ClientSample> clients) {
     choose(all.cpu_mhz_high, one.cpu_mhz_high, kLargest);
     choose(all.idle_device_bytes_per_s, one.idle_device_bytes_per_s, kLargest);
     choose(all.volume_used, one.volume_used, kLargest);
+    choose(all.cpu_quota, one.cpu_quota, kSmallest);
+    choose(all.cpu_periods, one.cpu_periods, kLargest);
+    choose(all.cpu_throttled_periods, one.cpu_throttled_periods, kLargest);
+    choose(all.cpu_throttled_s, one.cpu_throttled_s, kLargest);
+    choose(all.memory_limit, one.memory_limit, kSmallest);
+    choose(all.cpu_pressure, one.cpu_pressure, kLargest);
+    choose(all.io_pressure, one.io_pressure, kLargest);
+    choose(all.memory_pressure, one.memory_pressure, kLargest);
+    choose(all.stops, one.stops, kLargest);
   }
   return all;
 }

@@ -97,8 +97,13 @@ void keep_figures(Sample& sample) {
   for (ClientFigures& one : sample.clients->each) one.bytes_course = one.operations_course = {};
 }
 
+bool was_cut_short(const Sample& sample) {
+  return sample.conditions.stops.value_or(0) > 0 || (sample.reel && sample.reel->ended_early);
+}
+
 bool has_failed(const Sample& sample) {
-  return sample.reel ? sample.reel->ended_early : sample.divergences > 0;
+  const bool failed = !sample.reel && sample.divergences > 0;
+  return failed || was_cut_short(sample) || !sample.failed_calls.empty();
 }
 
 SampleRates rates_of(const Measurement& measurement, const Sample& sample) {

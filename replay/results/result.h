@@ -120,7 +120,7 @@ struct PlanRecord {
 // The machine that a result was measured on.
 struct HostInfo {
   std::string cpu;           // model name
-  std::uint32_t cores = 0;   // online
+  std::uint32_t cores = 0;   // that filereel may use
   std::uint64_t memory = 0;  // bytes
   std::string kernel;        // release
   std::string governor;      // of the first core; "" if there is none
@@ -130,6 +130,11 @@ struct HostInfo {
   std::string kernel_build = {}, microcode = {};
   // "physical", "virtual" or "container": what else may use the machine. "" if unknown.
   std::string machine = {};
+  // What this process may use: the kernel's list of processors ("0-3"), and the limits of its
+  // control groups as in Conditions.
+  std::string cpu_set = {};
+  std::optional<double> cpu_quota = {};
+  std::optional<std::uint64_t> memory_limit = {};
 };
 
 // Reads or writes of one size class.
@@ -223,6 +228,15 @@ struct Conditions {
   // Bytes per second that went through the device shortly before, without requests of filereel.
   std::optional<double> idle_device_bytes_per_s;
   std::optional<double> volume_used;  // used share of near at the end, 0 to 1
+  // Of the control groups of filereel: the tightest quota, in cores (0: none), its periods during
+  // the sample, in how many of them filereel had to wait for the next one, and how long, over all
+  // processors; bytes of memory (0: no limit).
+  std::optional<double> cpu_quota = {}, cpu_periods = {}, cpu_throttled_periods = {},
+                        cpu_throttled_s = {}, memory_limit = {};
+  // Share of the time in which some task of the control group, or of the machine, waited for it.
+  std::optional<double> cpu_pressure = {}, io_pressure = {}, memory_pressure = {};
+  // How often filereel was stopped (SIGSTOP, Ctrl-Z) or the machine suspended. Absent: never.
+  std::optional<double> stops = {};
 };
 
 // The part of one client in a sample of several (docs/clients.md).
@@ -285,8 +299,10 @@ struct Sample {
 // operations, most of a sample's memory.
 void keep_figures(Sample& sample);
 
-// Whether the sample has no figures: a call failed, or a replay ended early. A replay that diverged
-// still has figures, and reports the differences.
+// Whether filereel was stopped meanwhile, or a replay ended early.
+bool was_cut_short(const Sample& sample);
+// Whether the sample has no figures: it was cut short, or calls failed that should have succeeded.
+// A replay that diverged otherwise still has figures, and reports the differences.
 bool has_failed(const Sample& sample);
 
 struct Spread {

@@ -116,7 +116,16 @@ inline constexpr auto kMembers<Conditions> =
                Member{"cpu_mhz_low", &Conditions::cpu_mhz_low},
                Member{"cpu_mhz_high", &Conditions::cpu_mhz_high},
                Member{"idle_device_bytes_per_s", &Conditions::idle_device_bytes_per_s},
-               Member{"volume_used", &Conditions::volume_used}};
+               Member{"volume_used", &Conditions::volume_used},
+               Member{"cpu_quota", &Conditions::cpu_quota},
+               Member{"cpu_periods", &Conditions::cpu_periods},
+               Member{"cpu_throttled_periods", &Conditions::cpu_throttled_periods},
+               Member{"cpu_throttled_s", &Conditions::cpu_throttled_s},
+               Member{"memory_limit", &Conditions::memory_limit},
+               Member{"cpu_pressure", &Conditions::cpu_pressure},
+               Member{"io_pressure", &Conditions::io_pressure},
+               Member{"memory_pressure", &Conditions::memory_pressure},
+               Member{"stops", &Conditions::stops}};
 
 template <>
 inline constexpr auto kMembers<ClientFigures> =
@@ -286,7 +295,10 @@ inline constexpr auto kMembers<HostInfo> =
                Member{"clock_source", &HostInfo::clock_source},
                Member{"kernel_build", &HostInfo::kernel_build},
                Member{"microcode", &HostInfo::microcode},
-               Member{"machine", &HostInfo::machine, true}};
+               Member{"machine", &HostInfo::machine, true},
+               Member{"cpu_set", &HostInfo::cpu_set, true},
+               Member{"cpu_quota", &HostInfo::cpu_quota},
+               Member{"memory_limit", &HostInfo::memory_limit}};
 
 template <>
 inline constexpr auto kMembers<Warning> =

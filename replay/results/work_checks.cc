@@ -1,15 +1,22 @@
 #include "replay/results/work_checks.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include "filesets/system/counted.h"
+#include "filesets/system/units.h"
 #include "replay/results/check_texts.h"
 #include "replay/results/failures.h"
+#include "replay/statistics/order.h"
 
 namespace filereel {
 namespace {
@@ -20,7 +27,12 @@ struct FailedKind {
   std::size_t measurements = 0;
 };
 
-}  // namespace
+// The share of samples that must exceed a threshold, and of the time with too little memory.
+constexpr double kOftenEnough = 0.25, kMemoryPressure = 0.1;
+
+void for_each_sample(const Result& result, const std::function<void(const Sample&)>& look) {
+  for (const Measurement& one : result.measurements) std::ranges::for_each(one.samples, look);
+}
 
 void check_calls(Result& result) {
   std::map<std::tuple<std::string, std::string, std::string, std::string>, FailedKind> failures;
@@ -42,6 +54,68 @@ void check_calls(Result& result) {
              one.measurements < 2 ? "" : fmt::format(", and {} more", one.measurements - 1)),
          "the measurement has no rank and no prediction; use a volume that can do the work"});
   }
+}
+
+void check_throttling(Result& result) {
+  std::size_t looks = 0, throttled = 0;
+  double periods = 0, waited = 0, seconds = 0, quota = 0;
+  for_each_sample(result, [&](const Sample& sample) {
+    const Conditions& one = sample.conditions;
+    if (!one.cpu_periods || !one.cpu_throttled_periods) return;
+    ++looks;
+    periods += *one.cpu_periods;
+    waited += *one.cpu_throttled_periods;
+    seconds += one.cpu_throttled_s.value_or(0);
+    quota = one.cpu_quota.value_or(0);
+    if (is_throttled(one)) ++throttled;
+  });
+  if (throttled == 0) return;
+  result.warn({"cpu-throttled",
+               fmt::format("the CPU quota of {} made filereel wait in {:.0f} of {:.0f} periods, "
+                           "{} in all ({})",
+                           cores_text(quota), waited, periods, format_duration(seconds),
+                           counted_of(throttled, looks, "sample")),
+               "raise the quota of the container or service (cpu.max, CPUQuota=), or measure "
+               "without it"});
+}
+
+void check_memory_pressure(Result& result) {
+  std::vector<double> high;
+  std::size_t looks = 0;
+  for_each_sample(result, [&](const Sample& sample) {
+    const std::optional<double> pressure = sample.conditions.memory_pressure;
+    if (!pressure) return;
+    ++looks;
+    if (*pressure > kMemoryPressure) high.push_back(*pressure);
+  });
+  if (high.empty() || static_cast<double>(high.size()) < kOftenEnough * static_cast<double>(looks)) return;
+  result.warn({"memory-pressure",
+               fmt::format("programs waited for memory during {} of the time (median of {})",
+                           percent_text(median(high)), counted_of(high.size(), looks, "sample")),
+               "raise the memory limit of the container or service, or end other programs"});
+}
+
+void check_stops(Result& result) {
+  std::size_t looks = 0, stopped = 0;
+  for_each_sample(result, [&](const Sample& sample) {
+    ++looks;
+    if (sample.conditions.stops.value_or(0) > 0) ++stopped;
+  });
+  if (stopped == 0) return;
+  result.warn({"run-stopped",
+               fmt::format("{} {} not used: filereel was stopped (Ctrl-Z, SIGSTOP), or the machine "
+                           "suspended, meanwhile",
+                           counted_of(stopped, looks, "sample"), agreeing(stopped, "is", "are")),
+               "repeat the run without an interruption"});
+}
+
+}  // namespace
+
+void check_work(Result& result) {
+  check_calls(result);
+  check_throttling(result);
+  check_memory_pressure(result);
+  check_stops(result);
 }
 
 }  // namespace filereel

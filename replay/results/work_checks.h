@@ -1,12 +1,16 @@
-// Checks whether the work of a result was done. Called by check_result.
+// Checks whether the work of a result was done, and of what limited or stopped filereel. Called by
+// check_result.
 #pragma once
 
 #include "replay/results/result.h"
 
 namespace filereel {
 
-// Warns of calls that failed although they should have succeeded: one line for each volume,
-// operation and error.
-void check_calls(Result& result);
+// Adds warnings of
+// - calls that failed although they should have succeeded, one for each volume, operation and error
+// - a quota of processor time that made filereel wait
+// - too little memory for the control group or the machine
+// - samples during which filereel was stopped, or the machine suspended
+void check_work(Result& result);
 
 }  // namespace filereel

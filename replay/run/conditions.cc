@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "replay/measure/clock.h"
@@ -37,6 +38,25 @@ std::optional<std::uint64_t> traffic(const std::set<std::string>& drives) {
     }
   }
   return sum;
+}
+
+// Of the group that throttled most.
+void add_throttling(const std::vector<CpuQuota>& before, const std::vector<CpuQuota>& after,
+                    Conditions& conditions) {
+  if (before.size() != after.size()) return;  // the process changed its group
+  for (std::size_t i = 0; i < after.size(); ++i) {
+    const CpuQuota &first = before[i], &last = after[i];
+    if (last.cores == 0 || last.periods < first.periods ||
+        last.throttled_periods < first.throttled_periods) {
+      continue;
+    }
+    const double seconds = std::max(0.0, last.throttled_s - first.throttled_s);
+    if (conditions.cpu_throttled_s && seconds <= *conditions.cpu_throttled_s) continue;
+    conditions.cpu_throttled_s = seconds;
+    conditions.cpu_periods = static_cast<double>(last.periods - first.periods);
+    conditions.cpu_throttled_periods =
+        static_cast<double>(last.throttled_periods - first.throttled_periods);
+  }
 }
 
 double share(std::uint64_t before, std::uint64_t after, double whole) {
@@ -75,6 +95,48 @@ void add_processor_shares(const ProcessorTimes& before, const ProcessorTimes& af
                      static_cast<double>(sysconf(_SC_CLK_TCK)) / whole;
   conditions.other_cpu = std::clamp(share(before.user, after.user, whole) - own, 0.0, 1.0);
   conditions.stolen_cpu = share(before.stolen, after.stolen, whole);
+}
+
+GroupLook look_at_groups() {
+  return {read_group_use(), now_ns()};
+}
+
+void add_group_use(const GroupLook& before, const GroupLook& after, Conditions& conditions) {
+  conditions.cpu_quota = after.use.cpu_quota();
+  if (after.use.memory_limit) {
+    conditions.memory_limit = static_cast<double>(*after.use.memory_limit);
+  }
+  add_throttling(before.use.quotas, after.use.quotas, conditions);
+  const double us = after.at_ns > before.at_ns
+                        ? static_cast<double>(after.at_ns - before.at_ns) * 1e-3
+                        : 0.0;
+  const auto add = [&](const std::optional<std::uint64_t> Pressure::* resource,
+                       std::optional<double>& share) {
+    const auto &first = before.use.pressure.*resource, &last = after.use.pressure.*resource;
+    if (!first || !last || *last < *first || us <= 0) return;
+    share = std::min(1.0, static_cast<double>(*last - *first) / us);
+  };
+  add(&Pressure::cpu_us, conditions.cpu_pressure);
+  add(&Pressure::io_us, conditions.io_pressure);
+  add(&Pressure::memory_us, conditions.memory_pressure);
+}
+
+Stops look_at_stops(const std::function<std::uint64_t()>& continued) {
+  const auto seconds = [](clockid_t clock) {
+    timespec now{};
+    clock_gettime(clock, &now);
+    return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+  };
+  return {.continued = continued ? continued() : 0,
+          .suspended_s = seconds(CLOCK_BOOTTIME) - seconds(CLOCK_MONOTONIC)};
+}
+
+void add_stops(const Stops& before, const Stops& after, Conditions& conditions) {
+  // The two clocks are read one after the other, and in between the process may have to wait.
+  constexpr double kLeastSuspend = 1;
+  const bool suspended = after.suspended_s - before.suspended_s > kLeastSuspend;
+  const std::uint64_t stops = after.continued - before.continued + (suspended ? 1 : 0);
+  if (stops > 0) conditions.stops = static_cast<double>(stops);
 }
 
 void add_clock_rates(Conditions& conditions, const std::string& cpus, const std::string& cpuinfo) {

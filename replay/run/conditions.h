@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "filesets/system/control_groups.h"
 #include "replay/results/result.h"
 #include "replay/volumes/volume.h"
 
@@ -23,6 +25,26 @@ ProcessorTimes read_processor_times(const std::string& stat = "/proc/stat");
 // time for filereel (loop devices, write-back). Adds nothing if the time is too short.
 void add_processor_shares(const ProcessorTimes& before, const ProcessorTimes& after,
                           double drivers_s, Conditions& conditions);
+
+// A look at the control groups of this process.
+struct GroupLook {
+  GroupUse use;
+  std::uint64_t at_ns = 0;  // now_ns
+};
+GroupLook look_at_groups();
+
+// What the groups did between two looks.
+void add_group_use(const GroupLook& before, const GroupLook& after, Conditions& conditions);
+
+// How often the process was continued after a stop (SIGCONT), and for how long the machine was
+// suspended since boot. A process that only waits for its turn is neither.
+struct Stops {
+  std::uint64_t continued = 0;
+  double suspended_s = 0;
+};
+Stops look_at_stops(const std::function<std::uint64_t()>& continued);
+
+void add_stops(const Stops& before, const Stops& after, Conditions& conditions);
 
 // Extends the range of the cores' clock rates by the current ones. `cpus` is the kernel's directory
 // of processors. `cpuinfo` is read if it has no frequencies.

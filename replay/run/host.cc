@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <fstream>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "filesets/system/control_groups.h"
 #include "replay/volumes/sysfs.h"
 
 namespace filereel {
@@ -65,7 +67,12 @@ std::string kind_of_machine() {
 HostInfo describe_host() {
   HostInfo host;
   host.cpu = cpu_model();
-  host.cores = static_cast<std::uint32_t>(sysconf(_SC_NPROCESSORS_ONLN));
+  UsableProcessors processors = usable_processors();
+  host.cores = processors.count;
+  host.cpu_set = std::move(processors.list);
+  const GroupUse groups = read_group_use();
+  host.cpu_quota = groups.cpu_quota();
+  host.memory_limit = groups.memory_limit;
   host.memory = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
                 static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
   utsname name{};

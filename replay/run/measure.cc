@@ -165,6 +165,8 @@ std::optional<StepSamples> measure_step(const FittedJob& job, std::size_t step,
   const std::unique_ptr<StepReplay> replayed = job.make_replay(step);
 
   std::vector<SystemCounters> before;
+  GroupLook groups_before;
+  Stops stops_before;
   ReplayOptions replay_options = replayed->options;
   if (options.verify == Verification::content) replay_options.verify = Verify::content;
   if (!options.may_diverge) replay_options.stop_on_divergence = true;
@@ -175,7 +177,11 @@ std::optional<StepSamples> measure_step(const FittedJob& job, std::size_t step,
     options.gate ? options.gate(begin) : begin();
     released_ns = now_ns();
   };
-  replay_options.on_measured_start = [&] { before = read_all_counters(used, what.apart); };
+  replay_options.on_measured_start = [&] {
+    before = read_all_counters(used, what.apart);
+    groups_before = look_at_groups();
+    stops_before = look_at_stops(options.continued);
+  };
   const PathTable& paths = *replayed->trace.paths;
   begin_sample(sample, used, options.run_began_ns);
   const std::array<int, kRoles> roots = roots_of(volumes, what.volumes);
@@ -206,11 +212,14 @@ std::optional<StepSamples> measure_step(const FittedJob& job, std::size_t step,
   if (failed) return samples;
   const std::vector<SystemCounters> after = read_all_counters(used, what.apart);
   add_system_counters(sample, before.front(), after.front(), used);
+  add_group_use(groups_before, look_at_groups(), sample.conditions);
+  add_stops(stops_before, look_at_stops(options.continued), sample.conditions);
   if (what.apart) {
     const auto sample_of = [&](const ReplayOutcome& of_one) {
       Sample one;
       one.started_s = sample.started_s;
       one.cold_method = sample.cold_method;
+      one.conditions.stops = sample.conditions.stops;
       fill_sample(one, of_one, paths);
       replayed->count(of_one, volumes, one);
       return one;

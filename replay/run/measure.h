@@ -21,6 +21,7 @@ struct MeasureOptions {
   std::uint64_t run_began_ns = 0;  // see begin_sample
   std::stop_token stop = {};
   ReplayProgress* progress = nullptr;
+  std::function<std::uint64_t()> continued = {};  // see RunRequest
   // With other clients: waits for all of them when its caches are set.
   std::function<void()> meet = {};
   // See ReplayOptions.

@@ -395,7 +395,8 @@ class Run {
                                     .may_diverge = job.may_diverge(),
                                     .run_began_ns = request_.began_ns,
                                     .stop = request_.stop,
-                                    .progress = &progress});
+                                    .progress = &progress,
+                                    .continued = request_.continued});
     } catch (const Error&) {
       check_present(turned.volumes.all());  // throws an error that explains it better
       throw;

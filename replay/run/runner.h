@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <stop_token>
@@ -30,6 +31,8 @@ struct RunRequest {
   bool for_comparison = false;       // say how many runs a verdict needs
   MountCapability power = MountCapability::none;  // the result of enter_mount_namespace
   std::stop_token stop = {};                      // with clients: theirs
+  // How often the process was continued after a stop (SIGCONT) so far; null: unknown.
+  std::function<std::uint64_t()> continued = {};
   // Other processes that run the same plan, each in a directory of its own; null: none. Volumes
   // must then be directories that all can see.
   Clients* clients = nullptr;

@@ -255,6 +255,35 @@ TEST_CASE("failed calls are reported once for each volume, operation and error")
         "ext4, and 1 more)");
 }
 
+TEST_CASE("a CPU quota that made filereel wait is reported with its periods") {
+  Result result = result_of(kSteady);
+  for (Sample& sample : result.measurements[0].samples) {
+    sample.conditions.cpu_quota = 0.4;
+    sample.conditions.cpu_periods = 83;
+    sample.conditions.cpu_throttled_periods = 0;
+    sample.conditions.cpu_throttled_s = 0;
+  }
+  CHECK(codes_of(result).empty());
+  result.measurements[0].samples[0].conditions.cpu_throttled_periods = 52;
+  result.measurements[0].samples[0].conditions.cpu_throttled_s = 4.25;
+  CHECK(text_of(result, "cpu-throttled") ==
+        "the CPU quota of 0.4 cores made filereel wait in 52 of 830 periods, 4.25 s in all (1 of "
+        "10 samples)");
+}
+
+TEST_CASE("memory pressure and stops are reported, and stopped samples are not used") {
+  Result result = result_of(kSteady);
+  for (std::size_t i = 0; i < 3; ++i) {
+    result.measurements[0].samples[i].conditions.memory_pressure = 0.5;
+  }
+  result.measurements[0].samples[3].conditions.memory_pressure = 0.05;
+  CHECK(text_of(result, "memory-pressure").contains("during 50 % of the time"));
+  Sample& stopped = result.measurements[0].samples[9];
+  stopped.conditions.stops = 1;
+  CHECK(has_failed(stopped));
+  CHECK(text_of(result, "run-stopped").starts_with("1 of 10 samples is not used: "));
+}
+
 TEST_CASE("checking again replaces only the warnings of the previous check") {
   Result result = result_of({1, 1, 1});
   result.warn({"fuse-driver", "a", "b"});

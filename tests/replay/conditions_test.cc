@@ -45,6 +45,56 @@ TEST_CASE("shares are not negative, and unknown for short times or without /proc
   CHECK(conditions.stolen_cpu == 0.0);
 }
 
+GroupLook look(std::uint64_t periods, std::uint64_t throttled, double seconds,
+               std::uint64_t waited_us, std::uint64_t at_ns) {
+  return {.use = {.quotas = {{.cores = 0.4,
+                              .periods = periods,
+                              .throttled_periods = throttled,
+                              .throttled_s = seconds},
+                             {.cores = 0}},
+                  .memory_limit = 500'000'000,
+                  .pressure = {.cpu_us = waited_us, .io_us = {}, .memory_us = 7}},
+          .at_ns = at_ns};
+}
+
+TEST_CASE("what control groups do is counted between two looks") {
+  Conditions conditions;
+  add_group_use(look(10, 2, 0.5, 1'000'000, 0), look(93, 54, 4.75, 3'000'000, 8'000'000'000),
+                conditions);
+  CHECK(conditions.cpu_quota == 0.4);
+  CHECK(conditions.cpu_periods == 83.0);
+  CHECK(conditions.cpu_throttled_periods == 52.0);
+  CHECK(conditions.cpu_throttled_s == doctest::Approx(4.25));
+  CHECK(conditions.memory_limit == 5e8);
+  CHECK(conditions.cpu_pressure == doctest::Approx(0.25));
+  CHECK(conditions.memory_pressure == 0.0);
+  CHECK_FALSE(conditions.io_pressure);
+  CHECK_FALSE(conditions.stops);
+}
+
+TEST_CASE("without a quota, nothing is throttled, and without control groups nothing is known") {
+  Conditions conditions;
+  GroupLook before = look(10, 2, 0.5, 0, 0), after = look(20, 4, 1, 0, 0);
+  before.use.quotas.front().cores = after.use.quotas.front().cores = 0;
+  add_group_use(before, after, conditions);
+  CHECK(conditions.cpu_quota == 0.0);
+  CHECK_FALSE(conditions.cpu_periods);
+  Conditions unknown;
+  add_group_use({}, {}, unknown);
+  CHECK_FALSE(unknown.cpu_quota);
+  CHECK_FALSE(unknown.memory_limit);
+}
+
+TEST_CASE("stops and suspends are counted, and a process that waits is neither") {
+  Conditions conditions;
+  add_stops({.continued = 2, .suspended_s = 5}, {.continued = 2, .suspended_s = 5.5}, conditions);
+  CHECK_FALSE(conditions.stops);
+  add_stops({.continued = 2, .suspended_s = 5}, {.continued = 3, .suspended_s = 65}, conditions);
+  CHECK(conditions.stops == 2.0);
+  CHECK(look_at_stops({}).continued == 0);
+  CHECK(look_at_stops([] { return std::uint64_t{7}; }).continued == 7);
+}
+
 TEST_CASE("clock rates are a range over cores and readings") {
   const SysfsTree tree;
   tree.file("cpu0/cpufreq/scaling_cur_freq", "1200000\n");

@@ -76,6 +76,8 @@ function environmentOf(result, apart) {
     ['Label', result.label], ['Note', result.note], ['Result file', result.file], ['Started', result.started],
     ['Complete', result.complete ? 'yes' : 'no: the run ended early'],
     ['Processor', host.cpu && `${host.cpu}, ${counted(host.cores, 'core', 'cores')}`],
+    ['Processors it may use', host.cpu_set], ['CPU quota', host.cpu_quota ? counted(host.cpu_quota, 'core', 'cores') : ''],
+    ['Memory limit', host.memory_limit ? size(host.memory_limit) : ''],
     ['Memory', host.memory ? size(host.memory) : ''], ['Kernel', host.kernel && `Linux ${host.kernel}${host.kernel_build ? `, ${host.kernel_build}` : ''}`],
     ['Microcode', host.microcode], ['Governor', host.governor], ['Clock source', host.clock_source], ['Kind of machine', host.machine],
     ['filereel', result.version], ['Overhead of filereel', overheadText(result.plan.jobs)],

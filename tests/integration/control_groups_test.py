@@ -1,0 +1,109 @@
+"""What limits or stops filereel is in the result: control groups, processors, SIGSTOP."""
+
+import os
+import signal
+import time
+import unittest
+
+from support import IntegrationTest, find, main, wait_until
+
+CPU = "/sys/fs/cgroup/cpu"
+# Reads of cached files: a second of processor time.
+WORK = """files: {count: 4, size: 1 MiB}
+access: {size: 4 KiB, random: 100 %}
+stop: {time: 1 s}
+"""
+
+
+def quota_file():
+    """Where a group with a quota can be made, and how the quota is written; None if nowhere."""
+    if os.geteuid() != 0:
+        return None
+    if os.path.exists(f"{CPU}/cpu.cfs_quota_us"):
+        return CPU, "cpu.cfs_quota_us", "30000"
+    controllers = "/sys/fs/cgroup/cgroup.subtree_control"
+    if os.path.exists(controllers) and "cpu" in open(controllers).read().split():
+        return "/sys/fs/cgroup", "cpu.max", "30000 100000"
+    return None
+
+
+class Limits(IntegrationTest):
+
+    def measured(self, name, wrap=(), runs=1):
+        (self.scratch / "w.yaml").write_text(WORK)
+        self.filereel("run", "w.yaml", "--near", self.folder("near"), "--warm", "--runs", str(runs),
+                      "--json", name, wrap=wrap)
+        return self.result(name)
+
+    def warnings(self, result, code):
+        return [one["text"] for one in result["warnings"] if one["code"] == code]
+
+    def changes(self, base, new):
+        self.filereel("compare", base, new, "--json", "c.json", status=None)
+        return {one["what"]: (one["base"], one["new"]) for one in self.result("c.json")["changes"]}
+
+    @unittest.skipUnless(find("taskset"), "needs taskset")
+    def test_cores_are_those_that_it_may_use(self):
+        allowed = sorted(os.sched_getaffinity(0))
+        one = self.measured("one.json", wrap=["taskset", "-c", str(allowed[0])])
+        self.assertEqual((one["host"]["cores"], one["host"]["cpu_set"]), (1, str(allowed[0])))
+        if len(allowed) == 1:
+            self.skipTest("needs two processors")
+        self.assertEqual(self.measured("all.json")["host"]["cores"], len(allowed))
+        told = self.changes("all.json", "one.json")
+        self.assertEqual(told["cores"], (str(len(allowed)), "1"))
+        self.assertIn("CPU set", told)
+
+    @unittest.skipUnless(quota_file(), "needs root, and control groups with a CPU controller")
+    def test_a_quota_of_processor_time(self):
+        root, file, text = quota_file()
+        group = f"{root}/reel-test-{os.getpid()}"
+        os.mkdir(group)
+        self.addCleanup(os.rmdir, group)
+        with open(f"{group}/{file}", "w") as quota:
+            quota.write(text)
+        enter = f'echo $$ > {group}/cgroup.procs && exec "$@"'
+        result = self.measured("few.json", wrap=["sh", "-c", enter, "sh"])
+        conditions = result["measurements"][0]["samples"][0]["conditions"]
+        self.assertEqual(result["host"]["cpu_quota"], 0.3)
+        self.assertEqual(conditions["cpu_quota"], 0.3)
+        self.assertGreater(conditions["cpu_throttled_periods"], 0)
+        self.assertLessEqual(conditions["cpu_throttled_periods"], conditions["cpu_periods"])
+        self.assertGreater(conditions["cpu_throttled_s"], 0)
+        self.assertIn("quota of 0.3 cores", self.warnings(result, "cpu-throttled")[0])
+        self.measured("all.json")
+        told = self.changes("all.json", "few.json")
+        self.assertEqual(told["CPU quota"][1], "0.3 cores")
+        self.assertEqual(told["CPU throttling"], ("none", "some periods"))
+        wait_until(lambda: not open(f"{group}/cgroup.procs").read(), 10)
+
+    def test_a_sample_during_which_it_was_stopped_is_not_used(self):
+        (self.scratch / "w.yaml").write_text(WORK)
+        running = self.start("run", "w.yaml", "--near", self.folder("near"), "--runs", "2", "--json",
+                             "r.json")
+        self.assertTrue(wait_until(lambda: self.steps_measured() == 1, 60))
+        time.sleep(0.5)  # in the second run, or in the preparation of it
+        for _ in range(20):  # some of these fall into the measured second
+            if running.ended():
+                break
+            running.kill(signal.SIGSTOP)
+            time.sleep(0.05)
+            running.kill(signal.SIGCONT)
+            time.sleep(0.1)
+        done = running.finish()
+        self.assertEqual(done.code, 0, done)
+        samples = self.result()["measurements"][0]["samples"]
+        self.assertNotIn("stops", samples[0]["conditions"])
+        self.assertGreaterEqual(samples[1]["conditions"]["stops"], 1)
+        self.assertIn("1 of 2 samples is not used", self.warnings(self.result(), "run-stopped")[0])
+        rate = self.result()["measurements"][0]["summary"]["operations_per_s"]
+        self.assertEqual(rate["low"], rate["high"])
+
+    def test_a_run_that_was_not_stopped_is_not_marked(self):
+        result = self.measured("r.json")
+        self.assertNotIn("stops", result["measurements"][0]["samples"][0]["conditions"])
+        self.assertEqual(self.warnings(result, "run-stopped"), [])
+
+
+if __name__ == "__main__":
+    main()
