@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <ranges>
 #include <utility>
 #include <vector>
 
@@ -68,11 +69,11 @@ Shape shape_of(const FileSet& set) {
 // Indents all lines but the first, so that none looks like another part of the table.
 std::string paragraph(std::string_view text) {
   std::string indented;
-  for (const char c : text.substr(0, text.find_last_not_of(" \n") + 1)) {
-    indented += c;
-    if (c == '\n') indented += "  ";
+  for (const auto line :
+       std::views::split(text.substr(0, text.find_last_not_of(" \n") + 1), '\n')) {
+    indented += wrapped((indented.empty() ? "" : "  ") + std::string(line.begin(), line.end()), 2);
   }
-  return printable_lines(indented) + "\n";
+  return indented;
 }
 
 }  // namespace
@@ -82,7 +83,7 @@ std::string describe_file_set(const FileSet& set, const Bold& bold) {
   const FileSetTotals& totals = shape.totals;
   std::string text = bold(printable_line(set.name)) + "\n";
   if (!set.description.empty()) text += paragraph(set.description);
-  if (!set.source.empty()) text += "source: " + printable_line(set.source) + "\n";
+  if (!set.source.empty()) text += wrapped("source: " + set.source, 2);
   text += fmt::format("\n{}, {} ({}), {}, depth {}\n", counted(totals.files, "file"),
                       counted(totals.bytes, "byte"), format_size(totals.bytes),
                       counted(totals.directories, "directory", "directories"), shape.depth);

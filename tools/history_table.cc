@@ -129,7 +129,7 @@ std::string format_trends(const std::vector<DeviceTrend>& trends, const Bold& bo
       revisions += fmt::format("{} from {}", one.name.empty() ? "unknown" : printable(one.name),
                                printable(one.started));
     }
-    text += "firmware: " + revisions + "\n";
+    text += wrapped("firmware: " + revisions, 2);
     Rows rows = {
         {"measurement", "unit", "results", "first", "last", "change", "by firmware", "over time"}};
     for (const TrendSeries& series : trend.series) {

@@ -101,7 +101,7 @@ void doctor(const Session& session) {
   }
   std::string text = format_columns(rows) + "\n";
   const auto line = [&](std::string_view what, std::string_view finding) {
-    text += fmt::format("{:<16} {}\n", what, finding);
+    text += wrapped(fmt::format("{:<16} {}", what, finding), 17);
   };
   const std::string no_mounts = denial(CallUse::mounts);
   switch (found.power) {

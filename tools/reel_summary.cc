@@ -112,7 +112,7 @@ std::string describe(const std::string& path, const ReelReader& reader, const Re
   const TraceInfo& info = reader.info();
   std::string text = session.bold(printable_line(base_name(path)), STDOUT_FILENO) + "\n";
   const auto line = [&](std::string_view what, const std::string& finding) {
-    text += fmt::format("{:<16} {}\n", what, finding);
+    text += wrapped(fmt::format("{:<16} {}", what, finding), 17);
   };
   if (!info.complete) {
     text += "TRUNCATED: the file is incomplete; the figures cover its complete blocks\n";
@@ -142,12 +142,14 @@ std::string describe(const std::string& path, const ReelReader& reader, const Re
   line("failed calls", errors);
   text += "\n" + kind_table(summary, info.timed) + "\n" + thread_table(info);
   for (const auto& [reason, count] : info.lost) {
-    text += fmt::format("not in the trace: {} ({})\n", printable(reason), count);
+    text += wrapped(fmt::format("not in the trace: {} ({})", printable(reason), count), 2);
   }
   for (const auto& [reason, count] : info.approximated) {
-    text += fmt::format("approximated: {} ({})\n", printable(reason), count);
+    text += wrapped(fmt::format("approximated: {} ({})", printable(reason), count), 2);
   }
-  for (const std::string& told : describe_check(info.check)) text += told + "\n";
+  for (const std::string& told : describe_check(info.check)) {
+    text += wrapped(told, told.starts_with(" ") ? 4 : 2);
+  }
   return text;
 }
 

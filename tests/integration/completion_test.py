@@ -163,7 +163,7 @@ class Bash(Completion):
     def test_commands_behind_an_argument(self):
         self.assertEqual(self.bash("filereel", "history", "fo"), ["folder"])
         self.assertEqual(set(self.bash("filereel", "history", "folder", "")),
-                         {"add", "list", "compare", "trend"})
+                         {"add", "list", "compare", "trend", "report"})
         self.assertEqual(self.bash("filereel", "history", "folder", "trend", "--dev"), ["--device"])
         self.assertEqual(self.bash("filereel", "history", "folder", "add", "a"), ["a file.json"])
         self.assertEqual(self.bash("filereel", "history", "folder", "add", "b", "a"),

@@ -1,25 +1,29 @@
 // The summary: measurements, drives and main findings.
 
-// What the results differ in, as the noun for their columns: drives if no two have the same, otherwise
-// the first property of the volume in which they differ.
+// What the results differ in, as the noun for their columns: drives or shares if they are known and no
+// two have the same, otherwise the first property of the volume in which all differ.
 const compared = (() => {
   if (!data.results) return {};  // the page of a history
   const near = (result) => result.volumes.find((volume) => volume.role === 'near') || {drives: []};
-  const driveOf = (result) => {
-    const volume = near(result);
-    if (volume.network) return volume.network.source;
-    return volume.drives.map((drive) => [drive.model, drive.serial].filter(Boolean).join(' ') || drive.name).join(', ') || volume.target;
-  };
+  const shareOf = (result) => near(result).network ? near(result).network.source : '';
+  const driveOf = (result) => shareOf(result) || near(result).drives.map(
+      (drive) => [drive.model, drive.serial].filter(Boolean).join(' ') || drive.name).join(', ');
   const firmwareOf = (result) => near(result).drives.map((drive) => drive.firmware).join(', ');
-  const several = (of) => unique(data.results.map(of)).length === data.results.length;
+  const differ = (of) => {
+    const values = unique(data.results.map(of));
+    return values.length === data.results.length && values.every(Boolean);
+  };
   const nouns = [
+    ['share', 'shares', shareOf],
     ['drive', 'drives', driveOf],
     ['firmware version', 'firmware versions', firmwareOf],
     ['file system', 'file systems', (result) => near(result).file_system],
     ['set of mount options', 'sets of mount options', (result) => near(result).mount_options],
     ['kernel', 'kernels', (result) => result.host.kernel],
+    ['volume', 'volumes', (result) => near(result).target],
   ];
-  const [one, many] = data.results.length > 1 && nouns.find(([, , of]) => several(of)) || ['result', 'results'];
+  const [one, many] = data.results.length === 1 ? ['file system', 'file systems']
+      : nouns.find(([, , of]) => differ(of)) || ['result', 'results'];
   return {one, many};
 })();
 
