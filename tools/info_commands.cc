@@ -13,6 +13,7 @@
 #include "filesets/catalog/catalog.h"
 #include "filesets/system/counted.h"
 #include "filesets/system/packages.h"
+#include "filesets/system/root_user.h"
 #include "filesets/system/sandbox.h"
 #include "filesets/system/units.h"
 #include "replay/engine/io_engine.h"
@@ -109,15 +110,21 @@ void doctor(const Session& session) {
       line("mounts", "image files and block devices, in a private namespace");
       break;
     case MountCapability::fuse_only:
-      line("mounts", "image files with FUSE drivers only; run as root for kernel drivers");
+      line("mounts", fmt::format("image files with FUSE drivers only; {} for kernel drivers",
+                                 root_advice("run as root", kAllowMounts)));
       break;
     case MountCapability::none:
       line("mounts", "none (directories only): " +
-                         (no_mounts.empty() ? "run as root, or allow user namespaces and /dev/fuse"
-                                            : no_mounts));
+                         (!no_mounts.empty() ? no_mounts
+                          : is_root()        ? std::string(kAllowMounts)
+                                      : "run as root, or allow user namespaces and /dev/fuse"));
       break;
   }
-  line("loop devices", found.loop_devices ? "yes" : "no: run as root, or load the loop module");
+  line("loop devices",
+       found.loop_devices
+           ? "yes"
+           : fmt::format("no: {} load the loop module",
+                         root_advice("run as root, or", "make /dev/loop* accessible, and")));
   line("FUSE", found.fuse ? "yes" : "no: load the fuse module, or make /dev/fuse accessible");
   line("cold caches",
        fmt::format("{}{}fadvise per file", found.power == MountCapability::none ? "" : "remount, ",

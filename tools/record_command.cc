@@ -29,6 +29,7 @@
 #include "filesets/system/printable.h"
 #include "filesets/system/process.h"
 #include "filesets/system/program_privileges.h"
+#include "filesets/system/root_user.h"
 #include "filesets/system/sandbox.h"
 #include "filesets/system/units.h"
 #include "tools/commands.h"
@@ -239,8 +240,10 @@ void warn_of_privileges(const RecordArguments& arguments, const RecorderChoice& 
   if (lost.empty()) return;
   session.notice(
       fmt::format("{} runs without the privileges of its file ({}): the kernel withholds them "
-                  "from traced programs; record as root, which uses BPF or may trace them",
-                  program_name(arguments), lost));
+                  "from traced programs; {}",
+                  program_name(arguments), lost,
+                  root_advice("record as root, which uses BPF or may trace them",
+                              "allow BPF, or CAP_SYS_PTRACE")));
 }
 
 void record(const RecordArguments& arguments, Session& session) {

@@ -12,10 +12,12 @@
 #include <fmt/format.h>
 
 #include "filesets/ownership/janitor.h"
+#include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/failure_text.h"
 #include "filesets/system/read_file.h"
 #include "filesets/system/sandbox.h"
+#include "filesets/system/terminal.h"
 #include "replay/measure/clock.h"
 #include "replay/run/drive_parts.h"
 #include "replay/run/job_options.h"
@@ -321,10 +323,22 @@ void run_as_client(RunArguments& arguments, Session& session) {
   }
 }
 
+// Several processes that know nothing of each other disturb one another's figures, and refuse a
+// volume that another one uses.
+void warn_of_lone_processes(const Session& session) {
+  const MpiProcess process = mpi_process();
+  if (process.count < 2 || process.rank > 0) return;
+  session.warn(
+      fmt::format("mpirun started {}, which know nothing of each other; use --clients mpi "
+                  "for one run of {}",
+                  counted(process.count, "run"), counted(process.count, "client")));
+}
+
 void run(RunArguments& arguments, Session& session) {
   check_together(arguments);
   require_calls(CallUse::volumes, "measuring volumes");
   if (take_mpi(arguments)) return run_as_client(arguments, session);
+  warn_of_lone_processes(session);
   clear_leftovers(session);
   Prepared prepared;
   RunRequest request = prepare(arguments, nullptr, prepared);

@@ -12,6 +12,7 @@
 #include "filesets/system/error.h"
 #include "filesets/system/limits.h"
 #include "filesets/system/printable.h"
+#include "filesets/system/terminal.h"
 #include "filesets/system/write_to.h"
 
 namespace filereel {
@@ -23,7 +24,7 @@ namespace {
 
 // Writes data for programs. On a terminal, control characters are escaped.
 int write_out(std::string_view text) {
-  if (isatty(STDOUT_FILENO) == 0) return write_to(STDOUT_FILENO, text);
+  if (!is_terminal(STDOUT_FILENO)) return write_to(STDOUT_FILENO, text);
   return write_to(STDOUT_FILENO, printable_lines(text));
 }
 
@@ -86,12 +87,12 @@ bool Session::draw(std::string_view text) const {
 }
 
 bool Session::shows_progress() const {
-  return !quiet && isatty(STDERR_FILENO) != 0;
+  return !quiet && is_terminal(STDERR_FILENO);
 }
 
 bool Session::color_on(int descriptor) const {
   const char* forbidden = getenv("NO_COLOR");  // https://no-color.org
-  return !no_color && !(forbidden && *forbidden) && isatty(descriptor) != 0;
+  return !no_color && !(forbidden && *forbidden) && is_terminal(descriptor);
 }
 
 std::string Session::styled(std::string_view text, int code, int descriptor) const {

@@ -9,6 +9,7 @@
 
 #include "filesets/system/counted.h"
 #include "filesets/system/printable.h"
+#include "filesets/system/terminal.h"
 #include "filesets/system/utf8.h"
 #include "replay/results/check_texts.h"
 
@@ -152,7 +153,7 @@ std::string describe_volumes(const Result& result, const std::string& file_syste
 std::size_t output_width() {
   constexpr std::size_t kWidth = 80;
   winsize size{};
-  const bool is_known = ::isatty(STDOUT_FILENO) == 1 &&
+  const bool is_known = is_terminal(STDOUT_FILENO) &&
                         ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
   return is_known ? size.ws_col : kWidth;
 }

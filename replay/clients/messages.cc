@@ -1,11 +1,15 @@
 #include "replay/clients/messages.h"
 
+#include <string>
+#include <string_view>
+
 #include <boost/filesystem.hpp>
 #include <dlfcn.h>
 #include <fmt/format.h>
 
 #include "filesets/system/error.h"
 #include "filesets/system/path_kind.h"
+#include "filesets/system/printable.h"
 #include "replay/clients/missing_library.h"
 #include "replay/clients/mpi_module.h"
 
@@ -24,22 +28,26 @@ constexpr const char* kMpiLibrary = "";  // there is no module
 std::string module_path() {
   boost::system::error_code error;
   const fs::path here = fs::read_symlink("/proc/self/exe", error).parent_path();
-  for (const char* folder : {".", FILEREEL_MODULE_FOLDER}) {
-    const fs::path path = here / folder / kMpiModule;
+  const fs::path installed = (here / FILEREEL_MODULE_FOLDER).lexically_normal();
+  for (const fs::path& folder : {here, installed}) {
+    const fs::path path = folder / kMpiModule;
     if (path_exists(path.string())) return path.string();
   }
-  return "";
+  throw_failed(fmt::format(
+      "cannot find {}, filereel's part for MPI, in {} or {}; copy it there, or start the filereel "
+      "that it was installed with",
+      kMpiModule, printable(here.string()), printable(installed.string())));
 }
 
 }  // namespace
 
 std::unique_ptr<Messages> start_messages() {
-  const std::string path = module_path();
-  if (path.empty()) {
+  if (std::string_view(kMpiLibrary).empty()) {
     throw_failed(
         "this filereel was built without MPI: install libopenmpi-dev, or another MPI, and build "
         "it again");
   }
+  const std::string path = module_path();
   // The module and modules of MPI itself need its symbols. Never unloaded: MPI registers functions
   // for the exit.
   constexpr int kHow = RTLD_NOW | RTLD_GLOBAL | RTLD_NODELETE;

@@ -10,6 +10,7 @@
 #include "filesets/system/descriptor.h"
 #include "filesets/system/error.h"
 #include "filesets/system/limits.h"
+#include "filesets/system/root_user.h"
 #include "replay/engine/linux_calls.h"
 #include "replay/engine/parent_cache.h"
 
@@ -64,12 +65,11 @@ std::size_t allow_descriptors(std::uint64_t open_files, std::size_t threads) {
   const std::uint64_t wanted = needed + count * (most - kFewestDirectories);
   const std::uint64_t limit = raise_limit_to(wanted);
   if (limit < needed) {
-    throw Error(
-        ErrorKind::failed,
-        fmt::format("the trace has {} open at once in {} and needs an open-file limit of "
-                    "{}, but the limit is {}: raise it (ulimit -n, or as root ulimit -Hn) "
-                    "or cut the trace",
-                    counted(open_files, "file"), counted(threads, "thread"), needed, limit));
+    throw Error(ErrorKind::failed,
+                fmt::format("the trace has {} open at once in {} and needs an open-file limit of "
+                            "{}, but the limit is {}: raise it ({}) or cut the trace",
+                            counted(open_files, "file"), counted(threads, "thread"), needed, limit,
+                            root_advice("ulimit -n, or as root ulimit -Hn", "ulimit -Hn")));
   }
   enlarge_table(std::min(limit, wanted));
   return std::min(most, kFewestDirectories + (limit - needed) / count);

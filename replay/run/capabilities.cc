@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "filesets/system/process.h"
+#include "filesets/system/root_user.h"
 #include "filesets/system/sandbox.h"
 #include "replay/volumes/loop_device.h"
 #include "replay/volumes/residency.h"
@@ -32,7 +33,7 @@ FileSystemCapability probe(const FileSystemInfo& info, MountCapability power) {
   if (found.missing.empty() && found.driver.empty()) {
     found.advice = !has_proc()                      ? "mount /proc"
                    : power == MountCapability::full ? "use a kernel that supports it"
-                                                    : "run as root";
+                                                    : root_advice("run as root", kAllowMounts);
   }
   return found;
 }

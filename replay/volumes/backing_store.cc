@@ -23,6 +23,7 @@
 #include "filesets/system/printable.h"
 #include "filesets/system/process.h"
 #include "filesets/system/project_quota.h"
+#include "filesets/system/root_user.h"
 #include "filesets/system/units.h"
 
 namespace filereel {
@@ -255,8 +256,11 @@ void BackingStore::open_block_device(const VolumeOptions& options) {
   const std::vector<dev_t> own = held.parts_on(info.st_rdev);
   check_unused(node.get(), target_.path, {.own = own, .held = !own.empty()});
   if (options.power != MountCapability::full) {
-    throw_failed(fmt::format("formatting {} requires root; run filereel with sudo",
-                             printable(target_.path)));
+    throw_failed(fmt::format(
+        "formatting {} requires {}", printable(target_.path),
+        root_advice(
+            "root; run filereel with sudo",
+            "mounts, which are denied here; allow them (CAP_SYS_ADMIN), or run on the host")));
   }
   if (target_.is_part()) return open_part(node.get(), held);
   device_.reset(open(fmt::format("/proc/self/fd/{}", node.get()).c_str(), O_RDWR | O_CLOEXEC));

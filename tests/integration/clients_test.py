@@ -5,6 +5,7 @@ import os
 import pathlib
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import time
@@ -115,6 +116,40 @@ class Clients(ClientsTest):
         sample, = self.samples(result)
         self.assertEqual(sample["tree"]["differences"], 0)
         self.assertEqual(len({one["operations"] for one in sample["clients"]["each"]}), 1)
+
+    def coloured(self, *words):
+        """What processes of mpirun print when nothing forbids colours; its pseudo-terminal looks like a terminal."""
+        environment = self.environment(**AS_ROOT)
+        del environment["NO_COLOR"]
+        done = subprocess.run(["mpirun", "--oversubscribe", "-np", "2", pathlib.Path(FILEREEL).resolve(), "run",
+                               "iso", "--scale", "0.01", "--runs", "2", *words], cwd=self.scratch, env=environment,
+                              capture_output=True, text=True, timeout=110)
+        return done.returncode, done.stdout + done.stderr
+
+    def test_no_escape_codes_get_into_the_output_of_mpirun(self):
+        code, output = self.coloured("--near", "target", "--clients", "mpi")
+        self.assertEqual(code, 0, output)
+        self.assertIn("2 clients on 1 host", output)
+        self.assertNotIn("\033", output)
+
+    def test_processes_without_clients_mpi_get_a_hint_once(self):
+        (self.scratch / "target").mkdir()
+        _, output = self.coloured("--near", "target")
+        self.assertEqual(output.count("mpirun started 2 runs, which know nothing of each other; use --clients mpi"), 1,
+                         output)
+        self.assertNotIn("\033", output)
+
+    def test_a_copied_program_names_its_missing_part(self):
+        bin = self.scratch / "bin"
+        bin.mkdir()
+        shutil.copy(pathlib.Path(FILEREEL).resolve(), bin / "filereel")
+        done = subprocess.run([bin / "filereel", "run", "iso", "--near", "target", "--clients", "mpi"],
+                              cwd=self.scratch, env=self.environment(), capture_output=True, text=True, timeout=60)
+        if "built without MPI" in done.stderr:
+            self.skipTest("needs a filereel with MPI")
+        self.assertEqual(done.returncode, 1, done)
+        line, = done.stderr.splitlines()
+        self.assertIn(f"cannot find filereel_mpi.so, filereel's part for MPI, in {bin} or /", line)
 
     def test_kept_files_lie_in_a_directory_for_each_client_with_content_of_its_own(self):
         self.measure(2, "mp3", "--scale", "0.01", "--operations", "create", "--near", "target", "--runs", "1",

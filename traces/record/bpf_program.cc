@@ -24,6 +24,7 @@
 #include "filesets/system/descriptor.h"
 #include "filesets/system/error.h"
 #include "filesets/system/limits.h"
+#include "filesets/system/root_user.h"
 #include "filesets/system/sandbox.h"
 #include "traces/record/bpf_calls.h"
 #include "traces/record/bpf_event.h"
@@ -42,11 +43,14 @@
 namespace filereel {
 namespace {
 
-constexpr std::string_view kAdvice = "run as root, or record with --backend strace";
+std::string_view what_to_do() {
+  return root_advice("run as root, or record with --backend strace",
+                     "allow BPF (CAP_BPF and CAP_PERFMON), or record with --backend strace");
+}
 
 [[noreturn]] void fail(int error, std::string_view what) {
   throw Error(ErrorKind::failed, fmt::format("cannot record with BPF: {}: {}", what,
-                                             error_text(error < 0 ? -error : error, kAdvice)));
+                                             error_text(error < 0 ? -error : error, what_to_do())));
 }
 
 struct DeleteBtf {
@@ -383,7 +387,9 @@ std::string bpf_missing() {
   }
   if (const int error = try_program(BPF_TRACE_RAW_TP, find_tracepoint("sys_enter")); error != 0) {
     return error == EPERM || error == EACCES
-               ? std::string("BPF needs root, or CAP_BPF and CAP_PERFMON; run as root")
+               ? std::string(
+                     root_advice("BPF needs root, or CAP_BPF and CAP_PERFMON; run as root",
+                                 "BPF needs CAP_BPF and CAP_PERFMON, which root lacks here"))
                : fmt::format("the kernel rejects BPF programs for tracepoints: {}",
                              strerror(error));
   }

@@ -21,6 +21,7 @@
 #include "filesets/system/descriptor.h"
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
+#include "filesets/system/root_user.h"
 #include "traces/calls/path_resolution.h"
 #include "traces/open_flags.h"
 #include "traces/record/program.h"
@@ -132,11 +133,11 @@ void check_visible(std::uint32_t process) {
       fs::read_symlink(path, error);
     }
     if (!error) continue;
-    throw Error(
-        ErrorKind::failed,
-        fmt::format("cannot record process {}: {}: {}; check that it is running and is yours, "
-                    "or run filereel as root or with CAP_SYS_PTRACE",
-                    process, path, strerror(error.value())));
+    throw Error(ErrorKind::failed,
+                fmt::format("cannot record process {}: {}: {}; check that it is running and {}",
+                            process, path, strerror(error.value()),
+                            root_advice("is yours, or run filereel as root or with CAP_SYS_PTRACE",
+                                        "give filereel CAP_SYS_PTRACE")));
   }
 }
 

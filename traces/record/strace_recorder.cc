@@ -16,6 +16,7 @@
 #include "filesets/system/error.h"
 #include "filesets/system/packages.h"
 #include "filesets/system/process.h"
+#include "filesets/system/root_user.h"
 #include "filesets/system/sandbox.h"
 #include "traces/import/strace_import.h"
 #include "traces/record/bind_mounts.h"
@@ -176,8 +177,11 @@ std::string why_forbidden() {
   std::ifstream("/proc/sys/kernel/yama/ptrace_scope") >> scope;
   if (scope >= 2) {
     return fmt::format("kernel.yama.ptrace_scope is {}: {}", scope,
-                       scope == 2 ? "run as root, or run sysctl kernel.yama.ptrace_scope=1"
-                                  : "set it to 1 and reboot");
+                       scope == 2
+                           ? root_advice("run as root, or run sysctl kernel.yama.ptrace_scope=1",
+                                         "allow CAP_SYS_PTRACE, or run sysctl "
+                                         "kernel.yama.ptrace_scope=1")
+                           : "set it to 1 and reboot");
   }
   return "a container needs --cap-add SYS_PTRACE";
 }

@@ -1,0 +1,49 @@
+#include "filesets/system/terminal.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <string_view>
+
+#include <unistd.h>
+
+namespace filereel {
+namespace {
+
+// Nothing that is not a number.
+std::uint32_t number_in(const char* variable) {
+  const char* const text = std::getenv(variable);
+  std::uint32_t number = 0;
+  if (text) {
+    const std::string_view all = text;
+    std::from_chars(all.data(), all.data() + all.size(), number);
+  }
+  return number;
+}
+
+}  // namespace
+
+MpiProcess mpi_process() {
+  struct Launcher {
+    const char *rank, *count;
+  };
+  static constexpr Launcher kLaunchers[] = {
+      {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},  // Open MPI
+      {"PMI_RANK", "PMI_SIZE"},                          // MPICH, Intel MPI, srun
+      {"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"},    // MVAPICH
+  };
+  for (const auto& [rank, count] : kLaunchers) {
+    if (std::getenv(count)) return {number_in(rank), std::max(number_in(count), 1U)};
+  }
+  return {};
+}
+
+bool is_terminal(int descriptor) noexcept {
+  constexpr std::array kOfMpirun = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK",
+                                    "MV2_COMM_WORLD_SIZE"};
+  const auto is_set = [](const char* variable) { return std::getenv(variable) != nullptr; };
+  return std::ranges::none_of(kOfMpirun, is_set) && isatty(descriptor) != 0;
+}
+
+}  // namespace filereel
