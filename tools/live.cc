@@ -40,7 +40,6 @@ LiveFigures figures_between(const ProgressSnapshot& earlier, const ProgressSnaps
   const std::uint64_t before = earlier.latency.count(), after = later.latency.count();
   if (after < before) return figures_between({}, later, seconds);
   LiveFigures figures{.seconds = seconds, .operations = after - before};
-  // The byte count can drop: bytes read no longer count once something is written.
   figures.bytes = later.bytes - std::min(later.bytes, earlier.bytes);
   Histogram latency = later.latency;
   latency.subtract(earlier.latency);

@@ -26,6 +26,8 @@ double share_done(const StepInfo& step, const StepState& state) {
     share = static_cast<double>(state.bytes) / static_cast<double>(step.bytes);
   } else if (step.files > 0) {
     share = static_cast<double>(state.files) / static_cast<double>(step.files);
+  } else if (step.operations > 0) {
+    share = static_cast<double>(state.operations) / static_cast<double>(step.operations);
   }
   if (step.seconds > 0) share = std::max(share, state.elapsed_s / step.seconds);
   return std::min(1.0, step.done + step.share * std::min(share, 1.0));
@@ -34,12 +36,12 @@ double share_done(const StepInfo& step, const StepState& state) {
 // Speed over the last second; in operations if no data is moved.
 std::string speed(const StepState& state) {
   if (state.flushing) return "  flushing";
-  if (!state.last_second || state.files + state.bytes == 0) return "";
+  if (!state.last_second || state.files + state.bytes + state.operations == 0) return "";
   const LiveFigures& last = *state.last_second;
   if (last.operations == 0) return state.bytes > 0 ? "  0 MB/s" : "  0 ops/s";
   const std::string text = state.bytes > 0
-                               ? fmt::format("  {} MB/s", rate_text(last.mb_per_s()))
-                               : fmt::format("  {} ops/s", short_number(last.operations_per_s()));
+                               ? fmt::format("  {} MB/s", format_number(last.mb_per_s()))
+                               : fmt::format("  {} ops/s", format_number(last.operations_per_s()));
   return text + ", p99 " + format_duration(static_cast<double>(last.p99_ns) * 1e-9);
 }
 

@@ -55,7 +55,7 @@ std::string step_name(const StepInfo& step);
 
 // Progress of a step.
 struct StepState {
-  std::uint64_t bytes = 0, files = 0;
+  std::uint64_t bytes = 0, files = 0, operations = 0;
   double elapsed_s = 0, run_s = 0;              // since the start of the step and of the run
   std::optional<LiveFigures> last_second = {};  // nothing if no replay runs
   bool flushing = false;                        // waiting for write-back to the device

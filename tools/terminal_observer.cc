@@ -6,6 +6,7 @@
 
 #include "filesets/ownership/atomic_file.h"
 #include "filesets/ownership/output_stream.h"
+#include "filesets/system/terminal.h"
 #include "replay/measure/clock.h"
 #include "replay/results/result_json.h"
 
@@ -14,7 +15,7 @@ namespace {
 
 // No progress line with --live, which prints lines, or with JSON on the same terminal.
 bool draws_line(const LiveOptions& live) {
-  return !live.lines && !(live.json == "-" && isatty(STDOUT_FILENO) != 0);
+  return !live.lines && !(live.json == "-" && is_terminal(STDOUT_FILENO));
 }
 
 }  // namespace
@@ -99,6 +100,7 @@ std::string TerminalObserver::describe() {
   return describe_step(*step_,
                        {.bytes = look.bytes,
                         .files = look.files,
+                        .operations = look.operations,
                         .elapsed_s = seconds(began_ns_),
                         .run_s = seconds(run_began_ns_),
                         .last_second = last_second_.add(look, now_ns()),

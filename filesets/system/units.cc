@@ -170,6 +170,28 @@ std::string format_binary_size(std::uint64_t bytes) {
   return fmt::format("{} {}", bytes, kUnits[unit]);
 }
 
+std::string format_number(double value) {
+  constexpr double kShort = 9999.5;    // from here on with a unit
+  constexpr double kThousand = 999.5;  // would print as 1000
+  std::string_view unit;
+  if (value >= kShort) {
+    for (const std::string_view next : {"k", "M", "G"}) {
+      if (value < kThousand) break;
+      value /= 1000;
+      unit = next;
+    }
+  }
+  const int decimals = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
+  return fmt::format("{:.{}f}{}", value, decimals, unit);
+}
+
+std::string format_roughly(double value) {
+  constexpr double kWhole = 9.95, kLeast = 0.001;
+  if (value >= kWhole) return fmt::format("{:.0f}", value);
+  if (value > 0 && value < kLeast) return fmt::format("<{}", kLeast);
+  return fmt::format("{:.2g}", value);
+}
+
 std::string format_duration(double seconds) {
   constexpr double kLongest = 1e15;  // keeps the numbers below within 64 bits
   seconds = std::clamp(seconds, 0.0, kLongest);

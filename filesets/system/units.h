@@ -30,6 +30,14 @@ std::string format_size(std::uint64_t bytes);
 // two by nature.
 std::string format_binary_size(std::uint64_t bytes);
 
+// "0.12", "9.99", "12.3", "1234", "12.3k", "4.56M": at least three significant digits of a number
+// that is 1 or more; never an exponent. The one way to print rates and other numbers for people.
+std::string format_number(double value);
+
+// "0.083", "8.5", "97", "1234": two significant digits, or a whole number; never an exponent. For
+// percentages and ratios in texts.
+std::string format_roughly(double value);
+
 // "850 ms", "12.3 s", "2 min 05 s"; `seconds` >= 0.
 std::string format_duration(double seconds);
 

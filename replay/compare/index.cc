@@ -14,6 +14,7 @@
 #include "filesets/system/nearest.h"
 #include "replay/compare/sessions.h"
 #include "replay/results/metrics.h"
+#include "replay/results/older_bytes.h"
 #include "replay/results/selection.h"
 #include "replay/statistics/bootstrap.h"
 #include "replay/statistics/order.h"
@@ -64,8 +65,18 @@ std::optional<CountedMeasurement> counted_by(const MatchedMeasurement& matched,
   return one;
 }
 
+// Whether a figure in bytes has the same definition in all groups.
+bool has_one_definition(const MatchedMeasurement& matched) {
+  std::vector<const Measurement*> all;
+  for (const PooledMeasurement* gathered : matched.of) {
+    for (const SampleSource& one : gathered->origins) all.push_back(one.measurement);
+  }
+  return same_bytes(all);
+}
+
 std::optional<CountedMeasurement> counted_by_metric(const MatchedMeasurement& matched,
                                                     const Metric& metric) {
+  if (metric.unit == Unit::mb_per_s && !has_one_definition(matched)) return std::nullopt;
   return counted_by(matched, metric,
                     [&](const SampleSource& of, const Sample& sample) -> std::optional<RunFigures> {
                       const auto figure = figure_of(metric, *of.result, *of.measurement, sample);

@@ -12,8 +12,10 @@
 #include "filesets/system/counted.h"
 #include "filesets/system/units.h"
 #include "replay/compare/sessions.h"
+#include "replay/results/bytes_moved.h"
 #include "replay/results/failures.h"
 #include "replay/results/metrics.h"
+#include "replay/results/older_bytes.h"
 #include "replay/statistics/bootstrap.h"
 #include "replay/statistics/order.h"
 
@@ -47,11 +49,27 @@ bool same_operations(const PooledMeasurement& base, const PooledMeasurement& fre
   });
 }
 
+// The definition of bytes that both sides have: that of their samples, or the sums of what their
+// calls read and wrote.
+std::uint64_t (*common_bytes(const PooledMeasurement& base,
+                             const PooledMeasurement& fresh))(const Sample&) {
+  std::vector<const Measurement*> all;
+  for (const PooledMeasurement* side : {&base, &fresh}) {
+    for (const SampleSource& one : side->origins) all.push_back(one.measurement);
+  }
+  if (same_bytes(all)) return [](const Sample& sample) { return sample.bytes; };
+  return [](const Sample& sample) {
+    const BytesMoved moved = bytes_moved(sample);
+    return moved.read + moved.written;
+  };
+}
+
 // Bytes per operation, by sample.
-std::vector<double> operation_sizes(const PooledMeasurement& side) {
+std::vector<double> operation_sizes(const PooledMeasurement& side,
+                                    std::uint64_t (*bytes_of)(const Sample&)) {
   std::vector<double> sizes;
   for (const Sample* one : side.samples) {
-    sizes.push_back(static_cast<double>(one->bytes) / static_cast<double>(one->operations));
+    sizes.push_back(static_cast<double>(bytes_of(*one)) / static_cast<double>(one->operations));
   }
   return sizes;
 }
@@ -60,7 +78,9 @@ std::vector<double> operation_sizes(const PooledMeasurement& side) {
 // files: the medians are close, or the ranges of the two sides overlap.
 bool sizes_alike(const PooledMeasurement& base, const PooledMeasurement& fresh) {
   constexpr double kAlike = 0.02;
-  const std::vector<double> before = operation_sizes(base), after = operation_sizes(fresh);
+  const auto bytes_of = common_bytes(base, fresh);
+  const std::vector<double> before = operation_sizes(base, bytes_of),
+                            after = operation_sizes(fresh, bytes_of);
   const double size = median(before);
   if (std::abs(median(after) - size) <= kAlike * size) return true;
   const auto [low, high] = std::ranges::minmax(before);
@@ -68,14 +88,14 @@ bool sizes_alike(const PooledMeasurement& base, const PooledMeasurement& fresh) 
   return low <= most && least <= high && before.size() > 1 && after.size() > 1;
 }
 
-std::string work_text(const Sample& sample) {
-  return fmt::format("{} in {}, {}", format_size(sample.bytes), counted(sample.files, "file"),
-                     counted(sample.operations, "operation"));
-}
-
 std::string different_work(const PooledMeasurement& base, const PooledMeasurement& fresh) {
-  return fmt::format("different work: {} versus {}", work_text(*base.samples.front()),
-                     work_text(*fresh.samples.front()));
+  const auto bytes_of = common_bytes(base, fresh);
+  const auto text = [&](const Sample& sample) {
+    return fmt::format("{} in {}, {}", format_size(bytes_of(sample)), counted(sample.files, "file"),
+                       counted(sample.operations, "operation"));
+  };
+  return fmt::format("different work: {} versus {}", text(*base.samples.front()),
+                     text(*fresh.samples.front()));
 }
 
 FigureChoice choose_by_set(const PooledMeasurement& base, const PooledMeasurement& fresh) {

@@ -31,19 +31,16 @@ ProgressSnapshot ReplayProgress::sum() const {
   ProgressSnapshot look;
   look.times = known_times();
   const bool warm_up = times_.measured_ns > times_.start_ns;
-  std::uint64_t read = 0, written = 0;
   for (const ReplayStatistics* one : threads_) {
     // A thread may still be at the last operation of its warm-up.
     if (warm_up && look.times.measured_ns > 0 && one->restarts.published() == 0) continue;
-    read += one->bytes_read();
-    written += one->bytes_written();
-    look.files += units_.recorded ? one->operations : one->files;
+    look.bytes += one->bytes;
+    look.files += one->files;
     look.operations += one->operations;
     for (const KindStatistics& kind : one->kinds) {
       for (const Histogram& size : kind.by_size) look.latency.merge(size);
     }
   }
-  look.bytes = units_.moved ? read + written : content_bytes(read, written);
   return look;
 }
 
@@ -60,10 +57,9 @@ ReplayTimes ReplayProgress::times() const {
   return known_times();
 }
 
-void ReplayProgress::begin(std::vector<const ReplayStatistics*> threads, ProgressUnits units) {
+void ReplayProgress::begin(std::vector<const ReplayStatistics*> threads) {
   const std::lock_guard lock(mutex_);
   threads_ = std::move(threads);
-  units_ = units;
 }
 
 void ReplayProgress::start(std::uint64_t start_ns, std::uint64_t warm_up_ns) {

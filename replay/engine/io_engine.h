@@ -35,16 +35,10 @@ struct ReplayTimes {
 struct ProgressSnapshot {
   ReplayTimes times;
   // Since times.measured_ns, or times.start_ns during the warm-up.
-  std::uint64_t bytes = 0;  // content, or all data moved (ProgressUnits::moved)
-  std::uint64_t files = 0;  // for a recorded trace, operations
+  std::uint64_t bytes = 0;  // read and written (moved_bytes)
+  std::uint64_t files = 0;
   std::uint64_t operations = 0;
   Histogram latency;  // of all operations
-};
-
-// The units of a replay's progress.
-struct ProgressUnits {
-  bool recorded = false;  // ProgressSnapshot::files counts operations
-  bool moved = false;     // ProgressSnapshot::bytes counts all data read, written or copied
 };
 
 // The counts of a running replay for other threads, and its final counts afterwards.
@@ -55,7 +49,7 @@ class ReplayProgress {
   ReplayTimes times() const;
 
   // For replay(). The statistics live until end().
-  void begin(std::vector<const ReplayStatistics*> threads, ProgressUnits units);
+  void begin(std::vector<const ReplayStatistics*> threads);
   void start(std::uint64_t start_ns, std::uint64_t warm_up_ns);
   void end();
   // Called by the thread that flushed the replay's data, after the flush.
@@ -67,7 +61,6 @@ class ReplayProgress {
 
   mutable std::mutex mutex_;
   std::vector<const ReplayStatistics*> threads_;
-  ProgressUnits units_;
   ReplayTimes times_;  // measured_ns may be in the future
   ProgressSnapshot last_;
 };

@@ -66,8 +66,9 @@ class OutcomeRecorder {
       ++kind.errors;
     } else {
       if (moves_data_[number]) {
-        bytes = static_cast<std::uint64_t>(result);
-        kind.bytes += bytes;
+        kind.bytes += static_cast<std::uint64_t>(result);
+        bytes = moved_bytes(op, static_cast<std::uint64_t>(result));
+        statistics_.bytes += bytes;
       }
       if (op.counts_file) ++statistics_.files;
     }

@@ -306,7 +306,7 @@ class PublishedProgress {
     if (!progress_) return;
     std::vector<const ReplayStatistics*> threads;
     for (const ThreadRun& thread : run.threads) threads.push_back(&thread.engine->statistics());
-    progress_->begin(std::move(threads), run.options.units);
+    progress_->begin(std::move(threads));
   }
   PublishedProgress(const PublishedProgress&) = delete;
   PublishedProgress& operator=(const PublishedProgress&) = delete;

@@ -24,7 +24,6 @@ struct ReplayOptions {
   DivergenceClassifier* judge = nullptr;  // see EngineContext
   std::stop_token stop = {};              // stops between operations
   ReplayProgress* progress = nullptr;     // exposes the counts while the replay runs
-  ProgressUnits units = {};               // of the progress
   // Time before the measured time. Operations that end in it are not counted, except for
   // divergences.
   std::uint64_t warm_up_ns = 0;

@@ -57,7 +57,7 @@ void ReplayStatistics::restart(std::uint64_t now_ns) noexcept {
     for (Histogram& one : kind.by_size) one.clear();
     kind.service.clear();
   }
-  operations = files = 0;
+  operations = files = bytes = 0;
   unverified = 0;
   refused.fill(0);
   lateness.clear();
@@ -80,6 +80,7 @@ void ReplayStatistics::merge(const ReplayStatistics& other) {
   }
   operations += other.operations;
   files += other.files;
+  bytes += other.bytes;
   divergences += other.divergences;
   for (std::size_t i = 0; i < kDivergenceClasses; ++i) by_class[i] += other.by_class[i];
   for (const FailureCount& one : other.failures) add(one);

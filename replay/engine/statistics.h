@@ -61,11 +61,6 @@ struct KindStatistics {
   std::uint64_t count() const;
 };
 
-// Each byte of content counts once: for a copy, only the bytes written.
-constexpr std::uint64_t content_bytes(std::uint64_t read, std::uint64_t written) noexcept {
-  return written > 0 ? written : read;
-}
-
 // The class of a divergence.
 enum class DivergenceClass : std::uint8_t {
   mismatch,     // a true mismatch
@@ -103,6 +98,7 @@ struct ReplayStatistics {
   std::array<KindStatistics, kOperationKinds> kinds;
   Counter operations;  // calls, without barriers
   Counter files;       // regular files completed (Operation::counts_file)
+  Counter bytes;       // read and written (moved_bytes)
 
   std::uint64_t divergences = 0;
   std::array<std::uint64_t, kDivergenceClasses> by_class{};
@@ -133,12 +129,13 @@ struct ReplayStatistics {
   void merge(const ReplayStatistics& other);
   // Adds to the entry of the same kind, role and error. Allocates nothing after prepare().
   void add(const FailureCount& failure) noexcept;
-
-  std::uint64_t bytes_read() const { return of(OperationKind::read).bytes; }
-  // Includes copies inside the kernel.
-  std::uint64_t bytes_written() const {
-    return of(OperationKind::write).bytes + of(OperationKind::copy_range).bytes;
-  }
 };
+
+// The bytes that count as moved by an operation with this many bytes of data. The content of a copy
+// counts once, when it is read or copied, as it does in the field: not again when it is written.
+constexpr std::uint64_t moved_bytes(const Operation& op, std::uint64_t bytes) noexcept {
+  const bool writes_copy = op.kind == OperationKind::write && op.data == DataSource::last_read;
+  return writes_copy ? 0 : bytes;
+}
 
 }  // namespace filereel

@@ -54,6 +54,18 @@ bool measure_the_same(const Result& one, const Result& other) {
   });
 }
 
+// Whether MB/s of the measurements that both have is defined alike.
+bool define_bytes_alike(const Result& one, const Result& other) {
+  std::map<std::pair<MeasurementKey, std::string>, const Measurement*> first;
+  for (const Measurement& measurement : one.measurements) {
+    first.emplace(measurement_id(measurement), &measurement);
+  }
+  return std::ranges::all_of(other.measurements, [&](const Measurement& second) {
+    const auto same = first.find(measurement_id(second));
+    return same == first.end() || same->second->without_bytes_read == second.without_bytes_read;
+  });
+}
+
 bool belong_together(const ReportedResult& first, const ReportedResult& second) {
   if (!first.group.empty() || !second.group.empty()) return first.group == second.group;
   const Result &one = first.result, &other = second.result;
@@ -62,7 +74,8 @@ bool belong_together(const ReportedResult& first, const ReportedResult& second) 
     return std::tie(host.cpu, host.cores, host.kernel);
   };
   if (drives != drives_of(other) || one.label != other.label ||
-      machine(one.host) != machine(other.host) || !same_settings(one, other)) {
+      machine(one.host) != machine(other.host) || !same_settings(one, other) ||
+      !define_bytes_alike(one, other)) {
     return false;
   }
   // Without a label, a repeated measurement may be meant for comparison.

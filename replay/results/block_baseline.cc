@@ -4,6 +4,7 @@
 #include <tuple>
 #include <vector>
 
+#include "replay/results/bytes_moved.h"
 #include "replay/statistics/order.h"
 #include "traces/fc_test.h"
 #include "traces/operation.h"
@@ -12,19 +13,6 @@ namespace filereel {
 namespace {
 
 constexpr double kMega = 1e6;
-
-struct BytesMoved {
-  double read = 0, written = 0;  // bytes of files
-};
-
-BytesMoved bytes_moved(const Sample& sample) {
-  const auto bytes_of = [&](OperationKind kind) {
-    const auto found = sample.latency.find(std::string(operation_info(kind).name));
-    return found == sample.latency.end() ? 0.0 : static_cast<double>(found->second.bytes);
-  };
-  const double copied = bytes_of(OperationKind::copy_range);
-  return {bytes_of(OperationKind::read) + copied, bytes_of(OperationKind::write) + copied};
-}
 
 std::optional<double> median_of(const std::vector<double>& values) {
   return values.empty() ? std::nullopt : std::optional(median(values));
@@ -83,8 +71,11 @@ std::optional<double> block_share(const Result& result, const Measurement& measu
     const BytesMoved moved = bytes_moved(sample);
     if ((moved.read > 0 && !reading) || (moved.written > 0 && !writing)) return std::nullopt;
     double seconds = 0;
-    if (moved.read > 0) seconds += moved.read / kMega / reading->mb_per_s;
-    if (moved.written > 0) seconds += moved.written / kMega / writing->mb_per_s;
+    const auto add = [&](std::uint64_t bytes, const BlockBaseline* at) {
+      if (bytes > 0) seconds += static_cast<double>(bytes) / kMega / at->mb_per_s;
+    };
+    add(moved.read, reading);
+    add(moved.written, writing);
     if (seconds > 0) shares.push_back(seconds / sample.durable_s);
   }
   return median_of(shares);
@@ -114,9 +105,10 @@ DeviceBytes device_bytes_per_file_byte(const Measurement& measurement) {
   for (const Sample& sample : measurement.samples) {
     if (has_failed(sample) || sample.moved_no_data) continue;
     const BytesMoved moved = bytes_moved(sample);
-    const auto add = [](std::vector<double>& ratios, double bytes,
+    const auto add = [](std::vector<double>& ratios, std::uint64_t bytes,
                         const std::optional<std::uint64_t>& device) {
-      if (bytes > 0 && device) ratios.push_back(static_cast<double>(*device) / bytes);
+      if (bytes == 0 || !device) return;
+      ratios.push_back(static_cast<double>(*device) / static_cast<double>(bytes));
     };
     add(written, moved.written, sample.device_bytes_written);
     add(read, moved.read, sample.device_bytes_read);

@@ -14,6 +14,7 @@
 
 #include "filesets/system/counted.h"
 #include "filesets/system/printable.h"
+#include "filesets/system/root_user.h"
 #include "filesets/system/units.h"
 #include "replay/results/check_texts.h"
 #include "replay/results/work_checks.h"
@@ -57,10 +58,6 @@ constexpr std::array<std::string_view, 16> kCodes = {
     "device-busy",     "cpu-busy",           "cpu-stolen",  "cpu-frequency", "lookups-slow",
     "clock-unstable",  "volume-nearly-full", "calls-failed", "cpu-throttled",
     "memory-pressure", "run-stopped"};
-
-std::string number(double value) {
-  return fmt::format("{:.3g}", value);
-}
 
 bool has_figures(const Sample& sample) {
   return !has_failed(sample) && sample.durable_s > 0 && !sample.moved_no_data;
@@ -175,14 +172,17 @@ void not_cold(CheckedResult& checked) {
                        "device{}",
                        percent_text(cached.most), quoted_name(*cached.worst),
                        cached.warm < 2 ? "" : fmt::format(" ({})", how_many(checked, cached.warm))),
-           "run as root, on a volume that filereel may format"});
+           std::string(root_advice("run as root, on a volume that filereel may format",
+                                   "use a volume that filereel may format"))});
     }
     if (cached.contents_only) {
-      checked.result.warn({"not-cold",
-                           fmt::format("{}: only file content was dropped from the caches; names "
-                                       "and inodes stayed cached",
-                                       file_system),
-                           "run as root, or on a volume that filereel may format"});
+      checked.result.warn(
+          {"not-cold",
+           fmt::format("{}: only file content was dropped from the caches; names "
+                       "and inodes stayed cached",
+                       file_system),
+           std::string(root_advice("run as root, or on a volume that filereel may format",
+                                   "use a volume that filereel may format"))});
     }
   }
 }
@@ -230,7 +230,7 @@ void bimodal(CheckedResult& checked) {
   checked.result.warn(
       {"bimodal",
        fmt::format("{} is bimodal, around {} and {} {}{}", quoted_name(*worst->of),
-                   number(furthest.low), number(furthest.high), worst->unit,
+                   format_number(furthest.low), format_number(furthest.high), worst->unit,
                    count < 2 ? ""
                              : fmt::format("; {} {} bimodal", how_many(checked, count),
                                            agreeing(count, "is", "are"))),

@@ -39,6 +39,7 @@ class Failures {
     add(mismatches_, "true mismatch", "true mismatches");
     add(contents_, "read with wrong content", "reads with wrong content");
     add(differences_, "difference in the tree", "differences in the tree");
+    if (!text.empty() && samples_ > 1) text += fmt::format(" in {}", counted(samples_, "run"));
     if (!text.empty() && !first_.empty()) text += fmt::format(" ({})", first_);
     if (work_.empty()) return text;
     return text.empty() ? work_ : fmt::format("{}; {}", text, work_);
@@ -46,6 +47,7 @@ class Failures {
 
  private:
   void add(const Sample& sample) {
+    if (sample.reel || sample.tree) ++samples_;
     const auto count = [&](DivergenceClass one) -> std::uint64_t {
       if (!sample.reel) return 0;
       const auto found = sample.reel->divergences.find(std::string(divergence_class_name(one)));
@@ -63,7 +65,7 @@ class Failures {
     }
   }
 
-  std::uint64_t mismatches_ = 0, contents_ = 0, differences_ = 0;
+  std::uint64_t samples_ = 0, mismatches_ = 0, contents_ = 0, differences_ = 0;
   std::string first_, work_;
 };
 
@@ -161,6 +163,29 @@ std::string describe_divergence(const DivergenceExample& one) {
   };
   return fmt::format("position {}, thread {}, {} {}: expected {}, got {}", one.position, one.thread,
                      one.operation, printable(one.path), result(one.expected), result(one.result));
+}
+
+Differences differences_of(const Measurement& measurement) {
+  Differences all;
+  const auto add = [](const auto& from, auto& to) {
+    for (const auto& [name, count] : from) to[name] += count;
+  };
+  for (const Sample& sample : measurement.samples) {
+    ++all.runs;
+    all.results += sample.divergences;
+    all.operations += sample.operations;
+    if (sample.reel) {
+      add(sample.reel->divergences, all.by_class);
+      all.unverified += sample.reel->unverified;
+      all.refused += sample.reel->refused;
+      add(sample.reel->refusals, all.refusals);
+    }
+    if (!sample.tree) continue;
+    all.has_trees = true;
+    all.in_tree += sample.tree->differences;
+    all.left_out_of_tree += sample.tree->left_out;
+  }
+  return all;
 }
 
 std::string failures_of(const Result& result) {

@@ -1,7 +1,9 @@
 // Describes where a replay diverged from the trace.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +14,18 @@ namespace filereel {
 
 // "position 12, thread 0, open a/b: expected 0, got ENOENT".
 std::string describe_divergence(const DivergenceExample& one);
+
+// How the samples of a replay differ from the trace, all together.
+struct Differences {
+  std::size_t runs = 0;
+  std::uint64_t results = 0, operations = 0;        // that differ, of so many
+  std::map<std::string, std::uint64_t> by_class;    // of the results, by divergence_class_name
+  std::uint64_t unverified = 0, refused = 0;        // not compared, not executed
+  std::map<std::string, std::uint64_t> refusals;    // by what they would change
+  bool has_trees = false;                           // verified
+  std::uint64_t in_tree = 0, left_out_of_tree = 0;  // differences, and links left out
+};
+Differences differences_of(const Measurement& measurement);
 
 // The reasons why a replay failed: true mismatches, wrong content, differences in the tree, failed
 // calls. The text gives the counts and the first one; "" if there are none.

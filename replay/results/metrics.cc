@@ -112,6 +112,10 @@ constexpr bool kBrief = true, kFull = false;
 constexpr auto kMetrics = std::to_array<Metric>({
     {"mb_per_s", "MB/s until durable", "MB/s", Unit::mb_per_s, true, kBrief,
      rate_of<&SampleRates::mb_per_s>},
+    {"read_mb_per_s", "Read MB/s until durable", "read MB/s", Unit::mb_per_s, true, kFull,
+     rate_of<&SampleRates::read_mb_per_s>},
+    {"written_mb_per_s", "Written MB/s until durable", "written MB/s", Unit::mb_per_s, true, kFull,
+     rate_of<&SampleRates::written_mb_per_s>},
     {"mb_per_s_elapsed", "MB/s until calls return", "MB/s (elapsed)", Unit::mb_per_s, true, kFull,
      rate_of<&SampleRates::mb_per_s_elapsed>},
     {"files_per_s", "Files/s until durable", "files/s", Unit::per_second, true, kBrief,
@@ -145,7 +149,14 @@ constexpr auto kMetrics = std::to_array<Metric>({
             &L::p99_us),
     latency("fdatasync_p99_us", "fdatasync latency, 99th percentile", "fdatasync p99", kBrief,
             nullptr, "fdatasync", &L::p99_us),
-    latency("max_us", "Maximum latency of a run", "max", kBrief, longest),
+    {.name = "max_us",
+     .title = "Maximum latency",
+     .heading = "max",
+     .unit = Unit::microseconds,
+     .more_is_better = false,
+     .brief = kBrief,
+     .of_sample = longest,
+     .longest = true},
     {"cpu_share", "Processor load (share of all cores)", "CPU", Unit::share, false, kBrief,
      cpu_share},
     {"cpu_s_per_1000_operations", "CPU time per 1,000 operations", "CPU per 1000", Unit::seconds,
@@ -203,7 +214,9 @@ std::optional<Spread> spread_of(const Metric& metric, const Result& result,
       values.push_back(*value);
     }
   }
-  return spread_of(values);
+  std::optional<Spread> spread = spread_of(values);
+  if (spread && metric.longest) return Spread{spread->high, spread->low, spread->high};
+  return spread;
 }
 
 const Metric* main_metric(const Result& result, const Measurement& measurement) {

@@ -35,9 +35,10 @@ struct Metric {
                                      const Sample& sample) = nullptr;
   // Replaces of_sample for percentiles and maxima of one kind of operation. A measurement's value
   // is then that of all samples together (pooled_latency); for other metrics it is the median of
-  // the samples' values.
+  // the samples' values, or their maximum (`longest`), so that no percentile exceeds the maximum.
   std::string_view kind = {};
   double LatencySummary::* percentile = nullptr;
+  bool longest = false;
 };
 
 // In the order of tables and menus.
@@ -49,7 +50,7 @@ std::optional<double> figure_of(const Metric& metric, const Result& result,
                                 const Measurement& measurement, const Sample& sample);
 
 // A measurement's value: the median with its 95 % confidence interval, and the extremes of its
-// samples.
+// samples. A maximum of all samples has no interval.
 std::optional<Spread> spread_of(const Metric& metric, const Result& result,
                                 const Measurement& measurement);
 // The same for several metrics of one measurement, whose latencies are pooled once.

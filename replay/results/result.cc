@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "replay/results/bytes_moved.h"
 #include "replay/statistics/bootstrap.h"
 #include "replay/statistics/order.h"
 #include "replay/statistics/outliers.h"
@@ -114,10 +115,15 @@ SampleRates rates_of(const Measurement& measurement, const Sample& sample) {
     return static_cast<double>(amount) / unit / seconds;
   };
   const std::uint64_t bytes = sample.moved_no_data ? 0 : sample.bytes;
+  const BytesMoved moved = sample.moved_no_data ? BytesMoved{} : bytes_moved(sample);
   const std::uint64_t operations = info_of(measurement.kind).by_set ? 0 : sample.operations;
-  return {rate(bytes, kMega, sample.durable_s), rate(bytes, kMega, sample.elapsed_s),
-          rate(sample.files, 1, sample.durable_s), rate(operations, 1, sample.elapsed_s),
-          rate(sample.transactions.value_or(0), 1, sample.elapsed_s)};
+  return {.mb_per_s = rate(bytes, kMega, sample.durable_s),
+          .read_mb_per_s = rate(moved.read, kMega, sample.durable_s),
+          .written_mb_per_s = rate(moved.written, kMega, sample.durable_s),
+          .mb_per_s_elapsed = rate(bytes, kMega, sample.elapsed_s),
+          .files_per_s = rate(sample.files, 1, sample.durable_s),
+          .operations_per_s = rate(operations, 1, sample.elapsed_s),
+          .transactions_per_s = rate(sample.transactions.value_or(0), 1, sample.elapsed_s)};
 }
 
 Summary Measurement::summary() const {
@@ -130,9 +136,13 @@ Summary Measurement::summary() const {
     }
     return spread_of(values);
   };
-  return {spread(&SampleRates::mb_per_s), spread(&SampleRates::mb_per_s_elapsed),
-          spread(&SampleRates::files_per_s), spread(&SampleRates::operations_per_s),
-          spread(&SampleRates::transactions_per_s)};
+  return {.mb_per_s = spread(&SampleRates::mb_per_s),
+          .read_mb_per_s = spread(&SampleRates::read_mb_per_s),
+          .written_mb_per_s = spread(&SampleRates::written_mb_per_s),
+          .mb_per_s_elapsed = spread(&SampleRates::mb_per_s_elapsed),
+          .files_per_s = spread(&SampleRates::files_per_s),
+          .operations_per_s = spread(&SampleRates::operations_per_s),
+          .transactions_per_s = spread(&SampleRates::transactions_per_s)};
 }
 
 std::optional<Spread> Measurement::seconds(double Sample::* time) const {

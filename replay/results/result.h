@@ -270,7 +270,9 @@ struct Sample {
   double started_s = 0;   // since the start of the run, on the same clock
   double elapsed_s = 0;   // when the last call returned
   double durable_s = 0;   // when everything was on the device; from the same start
-  std::uint64_t bytes = 0, files = 0, operations = 0;
+  // Bytes read and written: a copy counts its content once. FC-Test counts holes, too.
+  std::uint64_t bytes = 0;
+  std::uint64_t files = 0, operations = 0;
   std::optional<std::uint64_t> transactions;  // of a replayed database server
   double cpu_user_s = 0, cpu_system_s = 0;    // of filereel, until elapsed_s
   double cpu_driver_s = 0;                    // of FUSE drivers, until durable_s
@@ -318,9 +320,10 @@ std::optional<Spread> spread_of(std::span<const double> values);
 
 // Rates of the samples that moved data; empty without such samples.
 struct Summary {
-  std::optional<Spread> mb_per_s;          // 10^6 bytes of content a second until durable
-  std::optional<Spread> mb_per_s_elapsed;  // the same until the last call returned
-  std::optional<Spread> files_per_s;       // until durable
+  std::optional<Spread> mb_per_s;  // 10^6 bytes read and written a second until durable
+  std::optional<Spread> read_mb_per_s, written_mb_per_s;  // the parts of it (bytes_moved)
+  std::optional<Spread> mb_per_s_elapsed;                 // the whole until the last call returned
+  std::optional<Spread> files_per_s;                      // until durable
   // Until the last call returned; not for FC-Test, whose calls are all alike.
   std::optional<Spread> operations_per_s;
   std::optional<Spread> transactions_per_s;  // until the last call returned
@@ -328,8 +331,8 @@ struct Summary {
 
 // The same for one sample; empty if the sample has no such rate.
 struct SampleRates {
-  std::optional<double> mb_per_s, mb_per_s_elapsed, files_per_s, operations_per_s,
-      transactions_per_s;
+  std::optional<double> mb_per_s, read_mb_per_s, written_mb_per_s, mb_per_s_elapsed, files_per_s,
+      operations_per_s, transactions_per_s;
 };
 
 // Parameters of the replay of a recorded trace.
@@ -364,6 +367,8 @@ struct Measurement {
   std::optional<AccessShape> access = {};  // if there is a block baseline
   // How a phase ends; empty in results from before schema version 4.
   std::optional<PhaseEnd> ends = {};
+  // Sample::bytes lacks the bytes read (replay/results/older_bytes.h).
+  bool without_bytes_read = false;
   std::vector<Sample> samples;
   // With `--runs auto`: why the repetitions ended: "precise", "budget" or "most"; otherwise "".
   std::string runs_ended = {};
@@ -408,7 +413,7 @@ struct EscapedNames {
 };
 
 struct Result {
-  static constexpr int kSchemaVersion = 7;
+  static constexpr int kSchemaVersion = 8;
 
   std::string version;  // filereel's
   std::string started;  // ISO 8601, UTC

@@ -16,6 +16,7 @@
 #include "replay/parse_json.h"
 #include "replay/results/json_events.h"
 #include "replay/results/members_json.h"
+#include "replay/results/older_bytes.h"
 #include "replay/results/result_json.h"
 #include "replay/results/result_sweep.h"
 #include "replay/results/stored_result.h"
@@ -123,6 +124,7 @@ Measurement measurement_from_json(StoredMeasurement& stored) {
   get(json, "driver", measurement.driver);
   get(json, "runs_ended", measurement.runs_ended);
   get(json, "access", measurement.access);
+  get(json, "without_bytes_read", measurement.without_bytes_read);
   if (std::string ends; json.contains("ends")) {
     get(json, "ends", ends);
     measurement.ends = phase_end_from_name(ends);
@@ -244,6 +246,10 @@ Result read_result(StoredResult stored, std::int64_t version) {
   get(json, "block_baselines", result.baselines);
   version < 3 ? read_one_job(stored.own, result) : read_jobs(stored.own, result);
   if (stored.control) inside("control", [&] { read_control(*stored.control, result); });
+  if (version < kFirstWithBytesRead) {
+    mark_older_bytes(result);
+    std::ranges::for_each(result.control, mark_older_bytes);
+  }
   return result;
 }
 

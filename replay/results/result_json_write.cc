@@ -82,6 +82,7 @@ Json measurement_json(const Measurement& measurement) {
                {"driver", measurement.driver},
                {"parameters", object_of(measurement.parameters)}};
   if (measurement.ends) json["ends"] = phase_end_name(*measurement.ends);
+  if (measurement.without_bytes_read) json["without_bytes_read"] = true;
   put(json, "replay", measurement.replay);
   put(json, "access", measurement.access);
   json["samples"] = Json::array();

@@ -342,10 +342,13 @@ inline constexpr auto kMembers<Spread> = std::tuple{
     Member{"interval_95", &Spread::interval}, Member{"outliers", &Spread::outliers}};
 
 template <>
-inline constexpr auto kMembers<Summary> = std::tuple{
-    Member{"mb_per_s", &Summary::mb_per_s}, Member{"mb_per_s_elapsed", &Summary::mb_per_s_elapsed},
-    Member{"files_per_s", &Summary::files_per_s},
-    Member{"operations_per_s", &Summary::operations_per_s},
-    Member{"transactions_per_s", &Summary::transactions_per_s}};
+inline constexpr auto kMembers<Summary> =
+    std::tuple{Member{"mb_per_s", &Summary::mb_per_s},
+               Member{"read_mb_per_s", &Summary::read_mb_per_s},
+               Member{"written_mb_per_s", &Summary::written_mb_per_s},
+               Member{"mb_per_s_elapsed", &Summary::mb_per_s_elapsed},
+               Member{"files_per_s", &Summary::files_per_s},
+               Member{"operations_per_s", &Summary::operations_per_s},
+               Member{"transactions_per_s", &Summary::transactions_per_s}};
 
 }  // namespace filereel

@@ -104,10 +104,10 @@ struct Step {
   std::vector<Role> volumes = {Role::near};  // used by the step, in the order of roles
   // With several volumes: measure all together, and each separately.
   bool apart = false;
-  std::uint64_t bytes = 0, files = 0;  // of the work, for progress; 0 if unknown
-  double ends_after_s = 0;             // of a time-limited step
-  double expected_s = 1;               // estimated
-  bool only_reads = false;             // files that exist before it: see JobOptions::shift
+  std::uint64_t bytes = 0, files = 0, operations = 0;  // of the work, for progress; 0 if unknown
+  double ends_after_s = 0;                             // of a time-limited step
+  double expected_s = 1;                               // estimated
+  bool only_reads = false;  // files that exist before it: see JobOptions::shift
   std::optional<AccessShape> access = {};
 };
 

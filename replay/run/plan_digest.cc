@@ -32,8 +32,8 @@ Json steps_to_json(const Job& job) {
   Json json = Json::array();
   for (const Step& one : fitted->steps()) {
     const AccessShape shape = one.access.value_or(AccessShape{});
-    json.push_back({one.operation, one.bytes, one.files, one.ends_after_s, one.only_reads,
-                    shape.random, shape.block_size, shape.depth});
+    json.push_back({one.operation, one.bytes, one.files, one.operations, one.ends_after_s,
+                    one.only_reads, shape.random, shape.block_size, shape.depth});
   }
   return json;
 }

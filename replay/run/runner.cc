@@ -370,6 +370,7 @@ class Run {
       info.measured = steps[i].measured;
       info.bytes = steps[i].bytes;
       info.files = steps[i].files;
+      info.operations = steps[i].operations;
       info.seconds = steps[i].ends_after_s;
       info.share = turned.stretch.length * steps[i].expected_s / whole;
       const std::size_t count = measurements_of(steps[i]);

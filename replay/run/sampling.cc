@@ -99,7 +99,7 @@ void fill_sample(Sample& sample, const ReplayOutcome& outcome, const PathTable& 
   sample.elapsed_s = outcome.elapsed_s;
   sample.cpu_user_s = outcome.cpu_user_s;
   sample.cpu_system_s = outcome.cpu_system_s;
-  sample.bytes = content_bytes(statistics.bytes_read(), statistics.bytes_written());
+  sample.bytes = statistics.bytes;
   sample.files = statistics.files;
   sample.operations = statistics.operations;
   sample.lookup_s = static_cast<double>(statistics.lookup_ns) * 1e-9;
@@ -139,7 +139,6 @@ void add_trace_figures(Sample& sample, const ReplayOutcome& outcome) {
   reel.bytes_read = statistics.of(OperationKind::read).bytes;
   reel.bytes_written = statistics.of(OperationKind::write).bytes;
   reel.bytes_copied = statistics.of(OperationKind::copy_range).bytes;
-  sample.bytes = statistics.bytes_read() + statistics.bytes_written();
   for (std::size_t i = 0; i < kDivergenceClasses; ++i) {
     if (statistics.by_class[i] == 0) continue;
     const auto name = divergence_class_name(static_cast<DivergenceClass>(i));

@@ -103,7 +103,6 @@ class TraceReplay final : public StepReplay {
     options.change_owners = job.change_owners;
     options.stop_on_divergence = job.stop_on_divergence;
     options.board = &schedule_.board();
-    options.units = {.recorded = true, .moved = true};
     options.judge = &judge_;
   }
 
@@ -161,7 +160,7 @@ class FittedReplay final : public FittedJob {
       holes_[static_cast<FileId>(files.content(i).key)] = {holes.begin(), holes.end()};
     }
     steps_.push_back({.operation = "replay",
-                      .files = trace_.info().operations,
+                      .operations = trace_.info().operations,
                       .expected_s = expected_seconds(trace_.info(), options)});
   }
 

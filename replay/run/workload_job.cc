@@ -50,13 +50,12 @@ class PhaseReplay final : public StepReplay {
  public:
   explicit PhaseReplay(bool accesses) : accesses_(accesses) {}
 
-  // With accesses at offsets, operations are these accesses, and all their bytes count. With steps
-  // on files, content counts once (for a copy, the bytes written), and every call is an operation.
+  // With accesses at offsets, operations are these accesses. With steps on files, every call is an
+  // operation.
   void count(const ReplayOutcome& outcome, const Volumes&, Sample& sample) const override {
     if (!accesses_) return;
     const KindStatistics& reads = outcome.statistics.of(OperationKind::read);
     const KindStatistics& writes = outcome.statistics.of(OperationKind::write);
-    sample.bytes = reads.bytes + writes.bytes;
     sample.operations = reads.count() + writes.count();
   }
 
@@ -201,12 +200,10 @@ class FittedWorkload final : public FittedJob {
 
   std::unique_ptr<StepReplay> make_replay(std::size_t step) const override {
     const RecipePhase& phase = recipe_.phases[step];
-    const bool accesses = has_accesses(phase);
-    auto replay = std::make_unique<PhaseReplay>(accesses);
+    auto replay = std::make_unique<PhaseReplay>(has_accesses(phase));
     replay->trace = synthesis_.trace(step);
     if (const auto& tables = fitted_.front().tables) replay->trace.paths = &tables->paths;
     replay->options.engine = engine_of(options_, synthesis_, step);
-    replay->options.units.moved = accesses;
     replay->options.poll = means_.poll && phase.poll;
     replay->options.warm_up_ns = phase.warm_up_ns;
     replay->options.run_for_ns = phase.stop.time_ns;

@@ -8,6 +8,8 @@
 #include "filesets/system/error.h"
 
 using filereel::format_duration;
+using filereel::format_number;
+using filereel::format_roughly;
 using filereel::format_size;
 using filereel::parse_size;
 
@@ -108,6 +110,29 @@ TEST_CASE("binary sizes take the largest unit that leaves them whole") {
   CHECK(filereel::format_binary_size(1000) == "1000 B");
   CHECK(filereel::format_binary_size(128 << 10) == "128 KiB");
   CHECK(filereel::format_binary_size(3ull << 40) == "3 TiB");
+}
+
+TEST_CASE("numbers have three significant digits and no exponent") {
+  CHECK(format_number(0) == "0.00");
+  CHECK(format_number(0.123) == "0.12");
+  CHECK(format_number(9.994) == "9.99");
+  CHECK(format_number(9.996) == "10.0");
+  CHECK(format_number(99.96) == "100");
+  CHECK(format_number(999.6) == "1000");
+  CHECK(format_number(1294) == "1294");
+  CHECK(format_number(9999.4) == "9999");
+  CHECK(format_number(9999.6) == "10.0k");
+  CHECK(format_number(123'456) == "123k");
+  CHECK(format_number(999'600) == "1.00M");
+  CHECK(format_number(2.5e9) == "2.50G");
+  CHECK(format_number(5e13) == "50000G");
+  CHECK(format_roughly(0) == "0");
+  CHECK(format_roughly(0.00001) == "<0.001");
+  CHECK(format_roughly(0.0834) == "0.083");
+  CHECK(format_roughly(8.54) == "8.5");
+  CHECK(format_roughly(9.96) == "10");
+  CHECK(format_roughly(100) == "100");
+  CHECK(format_roughly(12'345) == "12345");
 }
 
 TEST_CASE("durations are shown in the unit that people would choose") {

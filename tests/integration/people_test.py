@@ -94,7 +94,7 @@ class Programs(IntegrationTest):
         finished = self.filereel("run", "--near", near, "--far", far, "--set", "mp3,install",
                                  "--scale", "0.001", "--runs", "2", "--json", "-")
         result = json.loads(finished.out)
-        self.assertEqual(result["schema_version"], 7)
+        self.assertEqual(result["schema_version"], 8)
         self.assertTrue(result["complete"])
         self.assertEqual(len(result["measurements"]), 10)
         self.assertTrue(finished.out.startswith("{") and finished.out.endswith("}\n"))

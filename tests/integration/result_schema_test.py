@@ -90,11 +90,11 @@ class Older(Base, unittest.TestCase):
 
 @unittest.skipUnless(jsonschema, "needs Python's jsonschema")
 class Written(Base, IntegrationTest):
-    """All that is written now is of schema 5."""
+    """All that is written now is of schema 8."""
 
     def assert_result(self, name="r.json"):
         result = self.result(name)
-        self.assertEqual(result["schema_version"], 7)
+        self.assertEqual(result["schema_version"], 8)
         self.assert_valid(result)
         return result
 

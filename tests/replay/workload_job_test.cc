@@ -14,6 +14,8 @@
 #include "filesets/system/descriptor.h"
 #include "filesets/system/error.h"
 #include "replay/engine/io_engine.h"
+#include "replay/results/bytes_moved.h"
+#include "replay/results/packed.h"
 #include "replay/volumes/direct_io.h"
 #include "tests/replay/job_run.h"
 #include "tests/temp_dir.h"
@@ -67,6 +69,40 @@ TEST_CASE("phases run in sequence on the same files, and the measured ones are r
   CHECK(one.result.plan.jobs.at(0).overhead_ns == 0);  // too few operations to tell
   CHECK(one.watcher.steps.size() == 6);
   CHECK_FALSE(fs::exists(one.temp / "volume"));
+}
+
+// The bytes over time of a sample.
+std::uint64_t bytes_in_course(const Sample& sample) {
+  std::uint64_t sum = 0;
+  const TimeGrid grid = unpack_course(sample.course.value());
+  for (const TimeGrid::Interval& one : grid.intervals()) sum += one.bytes;
+  return sum;
+}
+
+TEST_CASE("bytes are those read and written, and the content of a copy counts once") {
+  constexpr std::uint64_t kAll = 5 * 10240;
+  WorkloadRun one(
+      "files: {count: 5, size: 10 KiB}\n"
+      "phases:\n"
+      "  - {name: copy, do: [copy]}\n"
+      "  - {name: mix, do: [read, overwrite, copy, stat]}\n"
+      "  - {name: choose, choose: [{share: 50 %, do: [read]}, {share: 50 %, do: [overwrite]}], "
+      "stop: {operations: 100}}\n");
+  CHECK(one.run());
+  const auto kind = [&](std::size_t i, const char* name) {
+    return one.sample(i).latency.at(name).bytes;
+  };
+  CHECK(one.sample(0).bytes == kAll);
+  CHECK(bytes_moved(one.sample(0)) == BytesMoved{kAll, kAll});
+  CHECK(one.sample(1).bytes == 3 * kAll);
+  CHECK(bytes_moved(one.sample(1)) == BytesMoved{2 * kAll, 2 * kAll});
+  CHECK(kind(2, "read") > 0);
+  CHECK(kind(2, "write") > 0);
+  CHECK(one.sample(2).bytes == kind(2, "read") + kind(2, "write"));
+  for (std::size_t i = 0; i < 3; ++i) CHECK(bytes_in_course(one.sample(i)) == one.sample(i).bytes);
+  const SampleRates rates = rates_of(one.result.measurements[1], one.sample(1));
+  CHECK(rates.read_mb_per_s.value() == doctest::Approx(2 * rates.mb_per_s.value() / 3));
+  CHECK(rates.written_mb_per_s.value() == doctest::Approx(2 * rates.mb_per_s.value() / 3));
 }
 
 TEST_CASE("files of a warm phase are in the page cache before it") {

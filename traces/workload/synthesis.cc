@@ -28,6 +28,22 @@ bool has_step(const RecipeThreads& threads, StepKind kind) {
   });
 }
 
+// The bytes that the threads read and write in one pass over the files, as moved_bytes() counts
+// them: on average if they choose between steps.
+std::uint64_t bytes_of_steps(const RecipeThreads& threads, const GroupLayout& files) {
+  constexpr double kAll = 100'000;
+  double bytes = 0;
+  for (const StepChoice& choice : threads.choices) {
+    for (const FileStep& step : choice.steps) {
+      if (!moves_content(step.kind)) continue;
+      const std::uint64_t moved =
+          step.kind == StepKind::append ? step.size * files.files() : files.bytes();
+      bytes += static_cast<double>(moved) * choice.share / kAll;
+    }
+  }
+  return static_cast<std::uint64_t>(bytes);
+}
+
 // Whether the predicate holds for some threads of the group.
 bool any_threads(const Recipe& recipe, std::size_t group, const auto& is_true) {
   return std::ranges::any_of(recipe.phases, [&](const RecipePhase& phase) {
@@ -434,7 +450,7 @@ std::uint64_t Synthesis::bytes(std::size_t phase) const {
     bytes += state_->volumes_of(threads) *
              (threads.access
                   ? bytes_of_pass(*threads.access, state_->space_of(threads).bytes(), threads.count)
-                  : state_->layout(threads.files).bytes());
+                  : bytes_of_steps(threads, state_->layout(threads.files)));
   }
   return bytes / parts * std::max<std::uint64_t>(1, what.stop.passes);
 }
