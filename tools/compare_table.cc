@@ -241,8 +241,7 @@ std::string time_text(double seconds) {
 
 std::string provable_text(const std::optional<double>& share) {
   if (!share) return "none";
-  const double percent = *share * 100;
-  return percent < 99.5 ? fmt::format("{:.2g} %", percent) : fmt::format("{:.0f} %", percent);
+  return format_roughly(*share * 100) + " %";
 }
 
 bool is_long(std::size_t measurements) {

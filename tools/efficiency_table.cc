@@ -24,7 +24,7 @@ std::string baselines(const Result& result, const Bold& bold) {
   Rows rows = {
       {"block level (fio)", "on", "blocks", "depth", "MB/s", "IOPS", "mean", "p99", "max"}};
   const auto latency = [](const BlockBaseline& one, double BlockLatency::* figure) {
-    return one.latency ? short_latency((*one.latency).*figure) : "-";
+    return one.latency ? format_duration((*one.latency).*figure * 1e-6) : "-";
   };
   const std::vector<SharedBaseline> list = shared_baselines(result.baselines);
   const auto of_all = [&](const SharedBaseline& one) {
@@ -35,7 +35,7 @@ std::string baselines(const Result& result, const Bold& bold) {
     const std::string of = same ? "" : fmt::format("{} ", fmt::join(file_systems, ", "));
     rows.push_back({printable(of + one.pattern), printable(one.on),
                     format_binary_size(one.block_size), fmt::format("{}", one.depth),
-                    short_number(one.mb_per_s), short_number(one.iops),
+                    format_number(one.mb_per_s), format_number(one.iops),
                     latency(one, &BlockLatency::mean_us), latency(one, &BlockLatency::p99_us),
                     latency(one, &BlockLatency::max_us)});
   }

@@ -134,8 +134,8 @@ std::string format_trends(const std::vector<DeviceTrend>& trends, const Bold& bo
         {"measurement", "unit", "results", "first", "last", "change", "by firmware", "over time"}};
     for (const TrendSeries& series : trend.series) {
       rows.push_back({key_line(series), series.unit, fmt::format("{}", series.points.size()),
-                      rate_text(series.points.front().figure.median),
-                      rate_text(series.points.back().figure.median), percent(series.change),
+                      format_number(series.points.front().figure.median),
+                      format_number(series.points.back().figure.median), percent(series.change),
                       by_firmware(series), sparkline(series)});
     }
     if (!trend.series.empty()) text += format_columns(rows);

@@ -62,9 +62,9 @@ std::string live_line(const LiveInterval& interval, double at_s) {
   const LiveFigures& figures = interval.figures;
   if (interval.part == LivePart::flush) return fmt::format("{:7.1f} s  flushing", at_s);
   const bool any = figures.operations > 0;
-  const std::string mb = figures.bytes > 0 ? rate_text(figures.mb_per_s()) : "-";
+  const std::string mb = figures.bytes > 0 ? format_number(figures.mb_per_s()) : "-";
   return fmt::format("{:7.1f} s {:>6} ops/s {:>6} MB/s  p50 {:>7}  p99 {:>7}  max {:>7}", at_s,
-                     any ? short_number(figures.operations_per_s()) : "0", mb,
+                     any ? format_number(figures.operations_per_s()) : "0", mb,
                      latency_text(figures, figures.p50_ns), latency_text(figures, figures.p99_ns),
                      latency_text(figures, figures.max_ns));
 }

@@ -142,9 +142,9 @@ std::string index_table(const Index& index, std::span<const std::string> names, 
   for (const std::size_t i : index.order()) {
     const IndexValue& value = index.values[i];
     Row& row = rows.emplace_back();
-    row = {names[i], rate_text(value.value), interval_text(value.interval, rate_text)};
+    row = {names[i], format_number(value.value), interval_text(value.interval, format_number)};
     if (storage) {
-      row.push_back(rate_text(value.storage->mb_per_s));
+      row.push_back(format_number(value.storage->mb_per_s));
       row.push_back(format_duration(value.storage->access_us * 1e-6));
     }
     const auto share = [](double relative) { return fmt::format("{:.1f}", relative); };

@@ -12,6 +12,7 @@
 #include "replay/report/figures.h"
 #include "replay/report/formatting.h"
 #include "replay/results/failures.h"
+#include "replay/results/latency.h"
 
 namespace filereel {
 namespace {
@@ -22,7 +23,8 @@ std::string duration(double us) {
 
 // In 10^6 bytes per second.
 std::string speed(std::uint64_t bytes, double seconds) {
-  return seconds > 0 ? fmt::format("{:.3g} MB/s", static_cast<double>(bytes) / 1e6 / seconds) : "-";
+  if (seconds <= 0) return "-";
+  return format_number(static_cast<double>(bytes) / 1e6 / seconds) + " MB/s";
 }
 
 std::string totals(const Sample& sample) {
@@ -32,14 +34,14 @@ std::string totals(const Sample& sample) {
   };
   const auto done = [&](std::string_view what, std::uint64_t number) {
     const double rate = sample.elapsed_s > 0 ? static_cast<double>(number) / sample.elapsed_s : 0.0;
-    line(what, fmt::format("{}, {:.0f}/s", number, rate));
+    line(what, fmt::format("{}, {}/s", number, format_number(rate)));
   };
   const ReelSample& reel = *sample.reel;
   done("operations", sample.operations);
   if (sample.transactions) done("transactions", *sample.transactions);
   const auto moved = [&](std::string_view what, std::uint64_t bytes) {
     if (bytes == 0) return;
-    line(what, fmt::format("{}, {}", format_size(bytes), speed(bytes, sample.elapsed_s)));
+    line(what, fmt::format("{}, {}", format_size(bytes), speed(bytes, sample.durable_s)));
   };
   moved("read", reel.bytes_read);
   moved("written", reel.bytes_written);
@@ -52,59 +54,60 @@ std::string totals(const Sample& sample) {
   return text;
 }
 
-std::string kinds(const Sample& sample, const Bold& bold) {
+// Of all runs, as in reports.
+std::string kinds(const Measurement& measurement, const Bold& bold) {
   Rows rows = {{"operation", "count", "errors", "bytes", "p50", "p99", "p99.9", "max"}};
-  std::vector<const std::pair<const std::string, LatencySummary>*> order;
-  for (const auto& one : sample.latency) order.push_back(&one);
-  std::ranges::stable_sort(order, std::greater{},
-                           [](const auto* one) { return one->second.count; });
-  for (const auto* one : order) {
-    const LatencySummary& latency = one->second;
-    rows.push_back({one->first, fmt::format("{}", latency.count),
-                    latency.errors > 0 ? fmt::format("{}", latency.errors) : "-",
-                    latency.bytes > 0 ? format_size(latency.bytes) : "-", duration(latency.p50_us),
+  std::vector<KindShare> order = shares_of_kinds(measurement);
+  std::ranges::stable_sort(order, std::greater{}, &KindShare::count);
+  PooledLatencies pooled(measurement);
+  for (const KindShare& one : order) {
+    const LatencySummary& latency = pooled.summary(one.kind);
+    rows.push_back({one.kind, fmt::format("{}", one.count),
+                    one.errors > 0 ? fmt::format("{}", one.errors) : "-",
+                    one.bytes > 0 ? format_size(one.bytes) : "-", duration(latency.p50_us),
                     duration(latency.p99_us), duration(latency.p999_us), duration(latency.max_us)});
   }
   return format_table(rows, bold);
 }
 
-std::string verdict(const Measurement& measurement, const Sample& sample) {
-  const ReelSample& reel = *sample.reel;
+std::string result_verdict(const Differences& all) {
   std::string text;
-  if (sample.divergences == 0) {
-    text += "all results match the trace";
+  if (all.results == 0) {
+    text = "all results match the trace" + in_runs(all);
   } else {
     std::string classes;
-    for (const auto& [name, count] : reel.divergences) {
+    for (const auto& [name, count] : all.by_class) {
       classes += fmt::format("{}{} {}", classes.empty() ? "" : ", ", count, printable(name));
     }
-    text += fmt::format("{} from the trace: {}",
-                        counted(sample.divergences, "result differs", "results differ"), classes);
+    text = fmt::format("{} from the trace{}: {}",
+                       counted(all.results, "result differs", "results differ"), in_runs(all),
+                       classes);
   }
-  if (reel.unverified > 0) {
-    text += fmt::format("; {} not compared", reel.unverified);
+  if (all.unverified > 0) text += fmt::format("; {} not compared", all.unverified);
+  if (all.refused == 0) return text;
+  std::string what;
+  for (const auto& [name, count] : all.refusals) {
+    what += fmt::format("{}{}: {}", what.empty() ? "" : ", ", printable(name), count);
   }
-  if (reel.refused > 0) {
-    std::string what;
-    for (const auto& [name, count] : reel.refusals) {
-      what += fmt::format("{}{}: {}", what.empty() ? "" : ", ", printable(name), count);
-    }
-    text += fmt::format("; {} refused{}", reel.refused, what.empty() ? "" : " (" + what + ")");
-  }
-  text = wrapped(text, 2);
+  return text + fmt::format("; {} refused{}", all.refused, what.empty() ? "" : " (" + what + ")");
+}
+
+std::string verdict(const Measurement& measurement, const Sample& sample) {
+  const Differences all = differences_of(measurement);
+  std::string text = wrapped(result_verdict(all), 2);
   for (const DivergenceExample& one : sample.examples) {
     text += wrapped(fmt::format("  {} ({})", describe_divergence(one), printable(one.kind_of)), 4);
   }
   if (!sample.tree) return text;
   const TreeComparison& tree = *sample.tree;
   std::string about =
-      tree.differences == 0
+      all.in_tree == 0
           ? fmt::format("the tree matches the trace: {}", counted(tree.entries, "entry", "entries"))
-          : fmt::format("{} from the recorded tree",
-                        counted(tree.differences, "difference", "differences"));
-  if (tree.left_out > 0) {
-    about += fmt::format("; {} left out: not supported by {}", counted(tree.left_out, "link"),
-                         printable(measurement.file_system));
+          : fmt::format("{} from the recorded tree{}",
+                        counted(all.in_tree, "difference", "differences"), in_runs(all));
+  if (all.left_out_of_tree > 0) {
+    about += fmt::format("; {} left out: not supported by {}",
+                         counted(all.left_out_of_tree, "link"), printable(measurement.file_system));
   }
   text += wrapped(about, 2);
   for (const TreeDifference& one : tree.examples) {
@@ -162,8 +165,11 @@ std::string replay_table(const std::vector<const Measurement*>& list, const Bold
 std::string replay_details(const Measurement& measurement, const Bold& bold) {
   const Sample* sample = typical_sample(measurement);
   if (!sample || !sample->reel || !measurement.replay) return "";
-  return totals(*sample) + "\n" + kinds(*sample, bold) + "\n" + verdict(measurement, *sample) +
-         conditions(*measurement.replay) + "\n";
+  const std::size_t runs = measurement.samples.size();
+  const std::string run =
+      runs > 1 ? fmt::format("run {} of {}, with the median time\n", sample->run, runs) : "";
+  return run + totals(*sample) + "\n" + kinds(measurement, bold) + "\n" +
+         verdict(measurement, *sample) + conditions(*measurement.replay) + "\n";
 }
 
 }  // namespace filereel

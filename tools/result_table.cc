@@ -149,11 +149,12 @@ std::string format_result(const Result& result, const Bold& bold) {
     text += replay_details(result.measurements.front(), bold);
   }
   text += format_efficiency(result, bold);
-  text += wrapped(fmt::format("{}: median, range below; percentiles of all runs together; MB/s = "
-                              "10^6 bytes per second until durable; operations/s until calls "
-                              "return",
-                              describe_runs(result)),
-                  2);
+  text += wrapped(
+      fmt::format("{}: median, range below; percentiles and maxima of all runs together; MB/s = "
+                  "10^6 bytes per second until durable; operations/s until calls "
+                  "return",
+                  describe_runs(result)),
+      2);
   return text + settings(result) + control_line(result) + differences(result) + remarks(result);
 }
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "replay/report/formatting.h"
+#include "filesets/system/units.h"
 #include "replay/results/result.h"
 
 namespace filereel {
@@ -27,7 +27,7 @@ struct Cell {
 };
 // The median, and below it the range of the samples: "320", "200–400". Without a spread "-".
 Cell spread_cell(const std::optional<Spread>& spread,
-                 const std::function<std::string(double)>& text = rate_text);
+                 const std::function<std::string(double)>& text = format_number);
 
 using Row = std::vector<Cell>;
 using Rows = std::vector<Row>;

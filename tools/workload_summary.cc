@@ -153,7 +153,7 @@ std::string describe_threads(const RecipeThreads& threads, const Recipe& recipe)
   if (threads.write_through) words.emplace_back("write-through");
   if (threads.sync.every > 0 || threads.sync.at_end) words.push_back(describe_sync(threads.sync));
   if (threads.think_ns > 0) words.push_back("think " + time_of(threads.think_ns));
-  if (threads.rate > 0) words.push_back(fmt::format("rate {:.6g}/s", threads.rate));
+  if (threads.rate > 0) words.push_back(fmt::format("rate {}/s", threads.rate));
   const RecipeFiles& files = recipe.files[threads.files];
   return fmt::format("{} on {}{}: {}", counted(threads.count, "thread", "threads"),
                      printable(files.name), files.volumes.size() == 1 ? "" : " of each volume",

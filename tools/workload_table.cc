@@ -17,20 +17,6 @@ namespace {
 
 using Measurements = std::vector<const Measurement*>;  // null: not measured
 
-std::string number_cell(const Metric& metric, double figure) {
-  switch (metric.unit) {
-    case Unit::mb_per_s:
-    case Unit::per_second:
-      return short_number(figure);
-    case Unit::microseconds:
-      return short_latency(figure);
-    case Unit::seconds:
-    case Unit::share:
-      break;
-  }
-  return figure_text(metric.unit, figure);
-}
-
 // "MB/s (first ended)": the part in parentheses goes below.
 Cell column_heading(std::string_view heading) {
   const std::size_t note = heading.find(" (");
@@ -43,8 +29,8 @@ Cell column_heading(std::string_view heading) {
 // Rates with the range of their samples.
 Cell cell_of(const Metric& metric, const std::optional<Spread>& spread) {
   const bool rate = metric.unit == Unit::mb_per_s || metric.unit == Unit::per_second;
-  if (spread && rate) return spread_cell(spread, short_number);
-  return spread ? number_cell(metric, spread->median) : "-";
+  if (spread && rate) return spread_cell(spread);
+  return spread ? figure_text(metric.unit, spread->median) : "-";
 }
 
 std::vector<const Metric*> brief_metrics() {
@@ -85,7 +71,7 @@ std::string matrix(const Result& result, const Metric& metric, const std::string
     Row& row = table.emplace_back(1, value);
     for (std::size_t i = 0; i < across.values.size(); ++i, ++cell) {
       const auto spread = *cell ? spread_of(metric, result, **cell) : std::nullopt;
-      row.push_back(spread ? number_cell(metric, spread->median) : "-");
+      row.push_back(spread ? figure_text(metric.unit, spread->median) : "-");
     }
   }
   return bold(title) + "\n" + format_table(table, bold);
@@ -129,23 +115,6 @@ SweepAxis printable_axis(const SweepAxis& axis) {
 }
 
 }  // namespace
-
-std::string short_number(double value) {
-  constexpr double kThousand = 1000;
-  constexpr double kRounded = 999.5;  // would print as 1000
-  std::string_view unit;
-  for (const std::string_view next : {"k", "M", "G"}) {
-    if (value < kRounded) break;
-    value /= kThousand;
-    unit = next;
-  }
-  return fmt::format("{}{}", rate_text(value), unit);
-}
-
-std::string short_latency(double us) {
-  if (us < 999.5) return short_number(us) + " µs";
-  return us < 999'500 ? short_number(us / 1e3) + " ms" : short_number(us / 1e6) + " s";
-}
 
 std::string sweep_table(const Result& result, const JobRecord& job, const std::string& file_system,
                         const Bold& bold) {

@@ -9,12 +9,6 @@
 
 namespace filereel {
 
-// "1.23k", "456", "0.12": three significant digits, with k, M or G.
-std::string short_number(double value);
-
-// A latency in microseconds: "12.3 µs", "4.56 ms", "1.20 s".
-std::string short_latency(double us);
-
 // A row for each phase of the job; none is null.
 std::string phase_table(const Result& result, const std::string& job,
                         const std::vector<const Measurement*>& list, const Bold& bold);

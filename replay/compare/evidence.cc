@@ -13,7 +13,7 @@ namespace filereel {
 namespace {
 
 std::string share_of(double part, double all) {
-  return fmt::format("{:.2g} %", all > 0 ? part / all * 100 : 0);
+  return format_roughly(all > 0 ? part / all * 100 : 0) + " %";
 }
 
 std::string microseconds_text(double us) {

@@ -115,15 +115,16 @@ void add_replays(Results results, Findings& findings) {
   for (const OverviewRow& row : overview.rows) {
     if (!info_of(row.key.kind).replays) continue;
     std::vector<std::pair<double, std::string>> times;
-    std::uint64_t differ = 0;
+    std::string differing;
     for (std::size_t s = 0; s < row.cells.size(); ++s) {
       const auto seconds = row.cells[s] ? row.cells[s]->seconds(&Sample::elapsed_s) : std::nullopt;
       if (!seconds) continue;
-      for (const Sample& sample : row.cells[s]->samples) {
-        differ = std::max(differ, sample.divergences);
-      }
       const std::string where =
           overview.series[s].name == "none" ? "" : " on " + overview.series[s].name;
+      if (differences_of(*row.cells[s]).results > 0) {
+        differing +=
+            fmt::format("; {}{}", differing_text(*row.cells[s]), row.cells.size() > 1 ? where : "");
+      }
       times.emplace_back(seconds->median, where);
     }
     if (times.empty()) continue;
@@ -133,14 +134,10 @@ void add_replays(Results results, Findings& findings) {
     std::string text =
         fmt::format("{} took {}{}", subject_of(*row.first), format_duration(fastest), first);
     if (times.size() > 1) {
-      text += fmt::format("{} {}{}, {:.2g} ×", times.size() > 2 ? " to" : ",",
-                          format_duration(slowest), last, slowest / fastest);
+      text += fmt::format("{} {}{}, {} ×", times.size() > 2 ? " (the fastest) to" : ",",
+                          format_duration(slowest), last, format_roughly(slowest / fastest));
     }
-    text += differ == 0
-                ? "; all results match the trace."
-                : fmt::format("; {} {} from the trace.",
-                              counted_of(differ, row.first->samples.front().operations, "result"),
-                              agreeing(differ, "differs", "differ"));
+    text += differing.empty() ? "; all results match the trace." : differing + ".";
     findings.push_back(std::move(text));
   }
 }
@@ -159,25 +156,62 @@ void add_block_shares(Results results, Findings& findings) {
                   share_text(low), share_text(high)));
 }
 
-// The measurement with the largest share of time in stalls.
-void add_stalls(Results results, const std::vector<std::string>& names, Findings& findings) {
-  constexpr double kNotable = 0.01;
-  double most = kNotable;
-  std::string text;
+// Stalls of a measurement of one result.
+struct StallShare {
+  std::string where;
+  std::uint64_t count = 0;
+  double threshold_s = 0;
+  double share_of_operations = 0, share_of_time = 0;
+};
+
+// Relative to the latencies of the measurement itself.
+std::vector<StallShare> own_stalls(Results results, const std::vector<std::string>& names) {
+  std::vector<StallShare> list;
   for (std::size_t i = 0; i < results.size(); ++i) {
     for (const Measurement& one : results[i].result.measurements) {
       const std::optional<MeasurementStalls> own = measurement_stalls(one);
-      if (!own || own->share_of_time < most) continue;
-      most = own->share_of_time;
-      text = fmt::format(
-          "Largest share of time in stalls: {}{} on {}: {} ({:.2g} %) over {}, {:.2g} % of the "
-          "time in calls.",
-          results.size() > 1 ? names[i] + ", " : "", subject_of(one), one.file_system,
-          counted(own->stalls.count, "operation"), own->share_of_operations * 100,
-          format_duration(static_cast<double>(own->threshold_ns) * 1e-9), own->share_of_time * 100);
+      if (!own) continue;
+      list.push_back({fmt::format("{}{} on {}", results.size() > 1 ? names[i] + ", " : "",
+                                  subject_of(one), one.file_system),
+                      own->stalls.count, static_cast<double>(own->threshold_ns) * 1e-9,
+                      own->share_of_operations, own->share_of_time});
     }
   }
-  if (!text.empty()) findings.push_back(std::move(text));
+  return list;
+}
+
+// Relative to the latencies of the base, as the comparison counts them.
+std::vector<StallShare> compared_stalls(const ResultComparison& comparison) {
+  std::vector<StallShare> list;
+  for (const ComparedMeasurement& one : comparison.measurements) {
+    if (!one.stalls) continue;
+    const auto add = [&](const std::string& name, const StallSide& side) {
+      if (side.stalls == 0) return;
+      list.push_back({fmt::format("{}, {}", name, key_text(one.key)), side.stalls,
+                      one.stalls->threshold_us * 1e-6,
+                      static_cast<double>(side.stalls) / static_cast<double>(side.operations),
+                      side.share_of_time});
+    };
+    add(comparison.base_name, one.stalls->base);
+    add(comparison.fresh_name, one.stalls->fresh);
+  }
+  return list;
+}
+
+// The measurement with the largest share of time in stalls. With a comparison, stalls are those
+// that it counts, so that a page has one number of them.
+void add_stalls(Results results, const std::vector<std::string>& names,
+                const ResultComparison* comparison, Findings& findings) {
+  constexpr double kNotable = 0.01;
+  const std::vector<StallShare> list =
+      comparison ? compared_stalls(*comparison) : own_stalls(results, names);
+  const auto most = std::ranges::max_element(list, {}, &StallShare::share_of_time);
+  if (most == list.end() || most->share_of_time < kNotable) return;
+  findings.push_back(fmt::format(
+      "Largest share of time in stalls: {}: {} ({} %) over {}, {} % of the time in calls.",
+      most->where, counted(most->count, "operation"),
+      format_roughly(most->share_of_operations * 100), format_duration(most->threshold_s),
+      format_roughly(most->share_of_time * 100)));
 }
 
 // The measurement with the largest spread, if it has enough samples.
@@ -198,7 +232,7 @@ void add_least_steady(Results results, const std::vector<std::string>& names, Fi
       widest = width;
       text = fmt::format("Largest spread: {}{} on {}, {} to {} {} in {}.",
                          results.size() > 1 ? names[i] + ", " : "", subject_of(one),
-                         one.file_system, rate_text(spread->low), rate_text(spread->high),
+                         one.file_system, format_number(spread->low), format_number(spread->high),
                          metric->heading, counted(one.samples.size(), "repetition"));
     }
   }
@@ -220,7 +254,7 @@ std::vector<std::string> findings_of(Results results, const ResultComparison* co
   add_leaders(results, names, findings);
   add_replays(results, findings);
   add_block_shares(results, findings);
-  add_stalls(results, names, findings);
+  add_stalls(results, names, comparison, findings);
   add_least_steady(results, names, findings);
   return findings;
 }

@@ -10,11 +10,6 @@
 
 namespace filereel {
 
-std::string rate_text(double value) {
-  if (value >= 99.95) return fmt::format("{:.0f}", value);
-  return value >= 9.995 ? fmt::format("{:.1f}", value) : fmt::format("{:.2f}", value);
-}
-
 std::string figure_text(Unit unit, double figure) {
   constexpr double kSmall = 0.1;
   switch (unit) {
@@ -28,7 +23,7 @@ std::string figure_text(Unit unit, double figure) {
     case Unit::per_second:
       break;
   }
-  return rate_text(figure);
+  return format_number(figure);
 }
 
 std::string share_text(double share) {
@@ -36,16 +31,18 @@ std::string share_text(double share) {
 }
 
 std::string divergences_text(const Measurement& measurement) {
-  const auto most = std::ranges::max_element(measurement.samples, {}, &Sample::divergences);
-  if (most == measurement.samples.end() || most->divergences == 0) return "0";
-  return fmt::format("{} of {}", most->divergences, most->operations);
+  const Differences all = differences_of(measurement);
+  return all.results == 0 ? "0" : fmt::format("{} of {}", all.results, all.operations);
 }
 
 std::string differing_text(const Measurement& measurement) {
-  const auto most = std::ranges::max_element(measurement.samples, {}, &Sample::divergences);
-  if (most == measurement.samples.end()) return "";
-  return fmt::format("{} {}", counted_of(most->divergences, most->operations, "result"),
-                     agreeing(most->divergences, "differs", "differ"));
+  const Differences all = differences_of(measurement);
+  return fmt::format("{} {}{}", counted_of(all.results, all.operations, "result"),
+                     agreeing(all.results, "differs", "differ"), in_runs(all));
+}
+
+std::string in_runs(const Differences& all) {
+  return all.runs < 2 ? "" : fmt::format(" in {}", counted(all.runs, "run"));
 }
 
 std::string clients_text(std::span<const Measurement* const> measurements) {

@@ -6,13 +6,11 @@
 #include <string>
 #include <string_view>
 
+#include "replay/results/failures.h"
 #include "replay/results/metrics.h"
 #include "replay/results/result.h"
 
 namespace filereel {
-
-// About three significant digits, at most two decimals: "0.12", "9.99", "12.3", "1234".
-std::string rate_text(double value);
 
 // With its unit, unless it is in the column heading: "123", "1.2 ms", "34 %".
 std::string figure_text(Unit unit, double figure);
@@ -24,12 +22,14 @@ std::string share_text(double share);
 // depth 4".
 std::string subject_of(const Measurement& measurement);
 
-// "154 of 8481": the number of results of a replay that differ from the trace, the maximum over the
-// samples.
+// "154 of 8481": the number of results of a replay that differ from the trace, of all samples.
 std::string divergences_text(const Measurement& measurement);
 
-// The same as a clause: "154 of 8481 results differ".
+// The same as a clause: "154 of 8481 results differ in 3 runs".
 std::string differing_text(const Measurement& measurement);
+
+// " in 3 runs"; "" for a single one.
+std::string in_runs(const Differences& all);
 
 // "4 clients on 2 hosts", "2 to 8 clients on 1 host": of the samples of several clients; "" without
 // such samples.

@@ -175,8 +175,8 @@ std::string markdown_report(const ReportColumns& columns) {
   text += fmt::format("\n## {}\n\n", results.size() == 1 ? plain(names.front()) : "Results");
   text += results_table(results, overview, standings) + clients_section(results, overview);
   text +=
-      "Medians with 95 % confidence intervals, otherwise with extremes; percentiles of latency are "
-      "those of all samples together; 1 MB is 10^6 bytes";
+      "Medians with 95 % confidence intervals, otherwise with extremes; percentiles and maxima of "
+      "latency are those of all samples together; 1 MB is 10^6 bytes";
   text += overview.series.size() > 1
               ? "; bold: the fastest, and all that are neither proven nor indicated to be slower.\n"
               : ".\n";

@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "filesets/system/counted.h"
+#include "filesets/system/units.h"
 #include "replay/compare/groups.h"
 #include "replay/compare/ranking.h"
 #include "replay/compare/ranking_json.h"
@@ -105,9 +106,9 @@ std::string leader_text(const Overview& overview, const Standings& standings) {
                        (index.more_is_better ? leader.interval->low > second.interval->high
                                              : leader.interval->high < second.interval->low);
   return fmt::format("{} leads the index “{}” with {} {}{}{}", overview.series[order[0]].name,
-                     index.definition.name, rate_text(leader.value), index.unit,
-                     leader.interval ? fmt::format(" ({}–{})", rate_text(leader.interval->low),
-                                                   rate_text(leader.interval->high))
+                     index.definition.name, format_number(leader.value), index.unit,
+                     leader.interval ? fmt::format(" ({}–{})", format_number(leader.interval->low),
+                                                   format_number(leader.interval->high))
                                      : "",
                      certain ? "" : ", not certain");
 }

@@ -52,11 +52,13 @@ Json samples(const Measurement& measurement) {
   return list;
 }
 
-// The data that only replays of recorded traces have, from the typical sample.
+// The data that only replays of recorded traces have: times and amounts of the typical sample,
+// differences of all samples.
 std::optional<Json> replayed(const Measurement& measurement) {
   const Sample* sample = typical_sample(measurement);
   if (!sample || !sample->reel) return std::nullopt;
   const ReelSample& reel = *sample->reel;
+  const Differences all = differences_of(measurement);
   Json json = {{"run", sample->run},
                {"elapsed_s", sample->elapsed_s},
                {"durable_s", sample->durable_s},
@@ -64,13 +66,14 @@ std::optional<Json> replayed(const Measurement& measurement) {
                {"bytes_written", reel.bytes_written},
                {"bytes_copied", reel.bytes_copied},
                {"waits", reel.waits},
-               {"unverified", reel.unverified},
-               {"refused", reel.refused},
+               {"unverified", all.unverified},
+               {"refused", all.refused},
                {"ended_early", reel.ended_early},
-               {"differ", sample->divergences}};
-  json["classes"] = reel.divergences;
+               {"differ", all.results},
+               {"in_runs", in_runs(all)}};
+  json["classes"] = all.by_class;
   put(json, "lateness", reel.lateness);
-  put(json, "tree", sample->tree);
+  if (all.has_trees) json["tree"] = {{"differences", all.in_tree}};
   return json;
 }
 

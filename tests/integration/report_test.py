@@ -135,8 +135,14 @@ def browser():
 
 def number(value):
     """As the page writes figures."""
+    unit = ""
+    if value >= 9999.5:
+        for unit in "kMG":
+            value /= 1000
+            if value < 999.5:
+                break
     digits = 0 if value >= 99.95 else 1 if value >= 9.995 else 2
-    return f"{value:,.{digits}f}".replace(",", "\u202f")
+    return f"{value:.{digits}f}{unit}"
 
 
 def numbers(text):

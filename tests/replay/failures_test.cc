@@ -12,8 +12,8 @@ namespace {
 
 TEST_CASE("true mismatches and differences in the tree make a failed replay, of all repetitions") {
   CHECK(failures_of(sample_replay()) ==
-        "6 true mismatches, 3 differences in the tree (position 1234, thread 3, rename a/b\\x0a: "
-        "expected 0, got ENOENT)");
+        "6 true mismatches, 3 differences in the tree in 3 runs (position 1234, thread 3, rename "
+        "a/b\\x0a: expected 0, got ENOENT)");
 }
 
 TEST_CASE("consequences and limits alone do not fail a replay") {

@@ -176,6 +176,29 @@ TEST_CASE("slower measurements come first, the largest change first") {
   CHECK_FALSE(findings_of(results).front().contains("slower"));
 }
 
+TEST_CASE("the stalls of a page of two results are those of the comparison") {
+  const std::vector<ReportedResult> results(2, {"drive.json", sample_replay()});
+  ResultComparison comparison;
+  comparison.base_name = "before";
+  comparison.fresh_name = "after";
+  comparison.measurements = {compared("a", 1.5, Verdict::slower)};
+  ComparedStalls& stalls = comparison.measurements[0].stalls.emplace();
+  stalls.threshold_us = 10'000;
+  stalls.base = {.stalls = 2, .operations = 1000, .share_of_time = 0.02};
+  stalls.fresh = {.stalls = 553, .operations = 1000, .share_of_time = 0.97};
+  const auto is_of_stalls = [](const std::string& one) { return one.contains("in stalls"); };
+  const auto count = [&](const ResultComparison* of) {
+    return std::ranges::count_if(findings_of(results, of), is_of_stalls);
+  };
+  CHECK(count(&comparison) == 1);
+  const std::vector<std::string> findings = findings_of(results, &comparison);
+  CHECK(*std::ranges::find_if(findings, is_of_stalls) ==
+        "Largest share of time in stalls: after, " + key_text(comparison.measurements[0].key) +
+            ": 553 operations (55 %) over 10 ms, 97 % of the time in calls.");
+  comparison.measurements[0].stalls.reset();
+  CHECK(count(&comparison) == 0);
+}
+
 TEST_CASE("shares of kinds are of all samples, most time first") {
   Measurement one = measurement_of("iso", "read", "ext4", "kernel");
   for (int i = 0; i < 2; ++i) {
@@ -222,7 +245,7 @@ TEST_CASE("scores are geometric means over the sets that all have measured") {
 TEST_CASE("a replay's finding has its time and differences") {
   const std::vector<std::string> findings = findings_of(just(sample_replay()));
   REQUIRE_FALSE(findings.empty());
-  CHECK(findings.front() == "app took 2.0 s on ext4; 3 of 5000 results differ from the trace.");
+  CHECK(findings.front() == "app took 2.0 s on ext4; 9 of 15000 results differ in 3 runs.");
 }
 
 TEST_CASE("a replay that ended early is not the typical one, unless all did") {
@@ -250,7 +273,7 @@ TEST_CASE("samples become rows of as many cells as the first row has names") {
   for (const std::string& line : lines) CHECK(cells(line) == cells(lines[0]));
   CHECK(
       lines[1].starts_with("plain,plain,drive.json,2024-02-29T12:00:00Z,1,Fast Disk 3 1.07,fc-test,"
-                           "iso,create,ext4,kernel,,1,1,1,2,800000000,3,9,400,800,1.5,,"));
+                           "iso,create,ext4,kernel,,1,1,1,2,800000000,3,9,400,,400,800,1.5,,"));
   CHECK(lines[1].ends_with(",0.125,0.5,0.0625,4096,801000000,0.25,0,0,0"));
   CHECK(lines[4].ends_with(",,,,1,0,0"));  // no data moved, not known how cached
   CHECK(lines.back().ends_with(",1,1"));   // failed
@@ -308,12 +331,7 @@ TEST_CASE("in Google Benchmark's form an operation of a workload is an iteration
   CHECK(first["real_time"] == doctest::Approx(2e6));
 }
 
-TEST_CASE("figures have three significant digits") {
-  CHECK(rate_text(0.123) == "0.12");
-  CHECK(rate_text(9.994) == "9.99");
-  CHECK(rate_text(9.996) == "10.0");
-  CHECK(rate_text(99.96) == "100");
-  CHECK(rate_text(12345.6) == "12346");
+TEST_CASE("shares are percentages") {
   CHECK(share_text(0.345) == "34 %");
 }
 

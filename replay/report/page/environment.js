@@ -122,7 +122,7 @@ function showEnvironment(data) {
 }
 
 const GLOSSARY = [
-  ['MB/s', '10⁶ bytes of file content per second. A copy counts its content once.'],
+  ['MB/s', '10⁶ bytes read and written per second. A copy counts its content once.'],
   ['until durable', 'The time ends when everything is on the device: the file system and the drive have confirmed the write-back.'],
   ['until calls return', 'The time ends when the last call has returned; written data may still be in memory.'],
   ['near, far', 'The volumes: near is the volume under test (some workloads use several at once); copy-far copies from near to far.'],

@@ -1,10 +1,17 @@
-// Formats figures with about three significant digits and their units.
+// Formats figures with about three significant digits and their units, as terminals and Markdown
+// show them (format_number in filesets/system/units.h).
 
 function number(value) {
   if (value === null || value === undefined || !Number.isFinite(value)) return '–';
-  if (value >= 99.95) return value.toFixed(0).replace(/\B(?=(\d{3})+$)/g, '\u202f');
-  if (value >= 9.995) return value.toFixed(1);
-  return value.toFixed(2);
+  let unit = '';
+  if (value >= 9999.5) {
+    for (const next of ['k', 'M', 'G']) {
+      if (value < 999.5) break;
+      value /= 1000;
+      unit = next;
+    }
+  }
+  return value.toFixed(value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2) + unit;
 }
 
 function whole(value) {

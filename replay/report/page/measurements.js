@@ -90,9 +90,10 @@ function measurementFacts(one) {
       pairs.push(['Lateness', `${microseconds(replay.lateness.p50_us)} (median), ${microseconds(replay.lateness.p99_us)} (p99)`]);
     }
     pairs.push(['Divergences', replay.differ === 0 ? 'none'
-        : Object.entries(replay.classes).map(([name, count]) => `${whole(count)} ${name}`).join(', ') || whole(replay.differ)]);
+        : (Object.entries(replay.classes).map(([name, count]) => `${whole(count)} ${name}`).join(', ') || whole(replay.differ)) +
+            replay.in_runs]);
     if (replay.tree) pairs.push(['Final tree', replay.tree.differences === 0 ? 'matches the trace'
-        : counted(replay.tree.differences, 'difference', 'differences')]);
+        : counted(replay.tree.differences, 'difference', 'differences') + replay.in_runs]);
   }
   if (one.how) {
     const how = one.how;

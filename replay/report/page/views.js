@@ -339,7 +339,7 @@ function showOverview(part, columns) {
   if (columns.length === 0) return () => {};
   const holder = element('div');
   part.append(element('h3', {}, 'Overview'),
-      element('p', {class: 'hint'}, 'Medians; percentiles of latency are those of all samples together. ▲ marks the fastest, and all that are neither proven nor indicated to be slower. △ marks one that is indicated to be the fastest, which is weaker: repeat the measurement. A column without marks shows no significant difference, or a mean of measurements, which is not tested. Select a heading to sort by it.'), holder);
+      element('p', {class: 'hint'}, 'Medians; percentiles and maxima of latency are those of all samples together. ▲ marks the fastest, and all that are neither proven nor indicated to be slower. △ marks one that is indicated to be the fastest, which is weaker: repeat the measurement. A column without marks shows no significant difference, or a mean of measurements, which is not tested. Select a heading to sort by it.'), holder);
   return () => {
     const screen = element('div', {class: 'on-screen sticky'}, driveTable(`Measurements by ${compared.one}`, columns));
     const paper = element('div', {class: 'on-paper'});
