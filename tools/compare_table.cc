@@ -30,7 +30,7 @@ std::string runs(const ComparedSide& side) {
                                 ? counted(side.samples, "run", "runs")
                                 : counted_of(side.samples, side.samples + side.left_out, "run");
   return side.operations_per_s
-             ? fmt::format("{}/s, {}", short_number(*side.operations_per_s), count)
+             ? fmt::format("{}/s, {}", format_number(*side.operations_per_s), count)
              : count;
 }
 

@@ -102,7 +102,7 @@ std::string measurement_table(const RankedMeasurement& one, const Parameters& sh
                     side.samples > 0 ? time_text(side.median) : "-",
                     interval_text(side.interval, time_text),
                     entry.comparable ? times_text(entry.ratio) + " x" : "-"});
-    if (with_rates) rows.back().emplace_back(rate ? short_number(*rate) : "-");
+    if (with_rates) rows.back().emplace_back(rate ? format_number(*rate) : "-");
     if (!entry.reason.empty()) {
       reasons += wrapped(fmt::format("{} is not ranked: {}", names[entry.group], entry.reason), 2);
     }

@@ -255,7 +255,8 @@ void scale_to_server(const RunArguments& arguments, const Clients& clients,
                      PlanOverrides& overrides, Prepared& prepared) {
   const auto scale = scale_for_server(arguments.clients, prepared.plan, clients.count());
   if (!scale) return;
-  const std::string text = fmt::format("{:.3g}", *scale);
+  // Three digits, without an exponent.
+  const std::string text = fmt::format("{}", std::stod(fmt::format("{:.3g}", *scale)));
   overrides.parameters.emplace_back(find_job_parameter("scale"), std::vector{text});
   prepared = {};
   prepared.plan = load_plan(arguments.names, overrides, prepared.remarks);

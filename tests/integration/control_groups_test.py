@@ -1,6 +1,7 @@
 """What limits or stops filereel is in the result: control groups, processors, SIGSTOP."""
 
 import os
+import pathlib
 import signal
 import time
 import unittest
@@ -22,7 +23,7 @@ def quota_file():
     if os.path.exists(f"{CPU}/cpu.cfs_quota_us"):
         return CPU, "cpu.cfs_quota_us", "30000"
     controllers = "/sys/fs/cgroup/cgroup.subtree_control"
-    if os.path.exists(controllers) and "cpu" in open(controllers).read().split():
+    if os.path.exists(controllers) and "cpu" in pathlib.Path(controllers).read_text().split():
         return "/sys/fs/cgroup", "cpu.max", "30000 100000"
     return None
 
@@ -75,7 +76,7 @@ class Limits(IntegrationTest):
         told = self.changes("all.json", "few.json")
         self.assertEqual(told["CPU quota"][1], "0.3 cores")
         self.assertEqual(told["CPU throttling"], ("none", "some periods"))
-        wait_until(lambda: not open(f"{group}/cgroup.procs").read(), 10)
+        wait_until(lambda: not pathlib.Path(group, "cgroup.procs").read_text(), 10)
 
     def test_a_sample_during_which_it_was_stopped_is_not_used(self):
         (self.scratch / "w.yaml").write_text(WORK)

@@ -44,6 +44,17 @@ TEST_CASE("a root that was named from within a mounted directory is the name's p
   CHECK(calls.text() == "0 mkdir r/tmp\n0 mkdir r/x\n");
 }
 
+TEST_CASE("a descriptor named in /proc is no file where there is no /proc, as in a chroot") {
+  RecordedCalls calls;
+  calls.run(open_at("/f", O_RDONLY, 3));
+  calls.text();
+  SystemCall named = on_path(Call::chmod, "/proc/self/fd/3");
+  named.result = -ENOENT;
+  calls.run(named);
+  CHECK(calls.text().empty());
+  CHECK(calls.approximated("calls on /proc, /sys and /dev omitted") == 1);
+}
+
 TEST_CASE("two names of one directory or new file are counted") {
   RecordedCalls calls;
   const auto open = [&](const std::string& path, std::uint32_t mode, std::uint64_t inode, int fd) {

@@ -168,6 +168,10 @@ std::optional<NamedFile> find_named(CallParts& parts, CallContext& context, cons
   } else if (follow) {
     const auto magic = magic_path(name.path, context.task.process->id);
     if (magic && magic->rest.empty() && magic->descriptor != SystemCall::kCwd) {
+      if (call.result == -ENOENT) {  // in a chroot without /proc
+        count_omitted(parts);
+        return std::nullopt;
+      }
       handle.emplace(FileHandle{magic->descriptor, call.fd_path, call.file});
     }
   }

@@ -11,6 +11,9 @@ function sentence(text) {
 const timeCell = (time, perSecond) => time === undefined ? '–' :
     {text: seconds(time), value: time, range: perSecond === undefined ? undefined : `(${number(perSecond)}/s)`};
 
+// Mount options and the like with room for breaks between lines.
+const spaced = (text) => text.replaceAll(/,(?=\S)/g, ', ');
+
 function showComparison(data) {
   if (data.comparison) fillComparison(section('Comparison'), data.comparison);
 }
@@ -27,7 +30,7 @@ function fillComparison(part, comparison) {
   if (comparison.changes.length) {
     part.append(table('Differences, which may be the cause',
         ['', comparison.base, comparison.fresh],
-        comparison.changes.map((one) => [named(one.what), named(one.base), named(one.fresh)]),
+        comparison.changes.map((one) => [named(one.what), named(spaced(one.base)), named(spaced(one.fresh))]),
         {left: [1, 2]}));
   }
   part.append(table('Time for the same work (ratio above 1: slower)', ['measurement', 'verdict', 'ratio', 'p (Holm)', 'provable change',

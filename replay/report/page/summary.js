@@ -118,10 +118,10 @@ function showSummary(data) {
     part.append(element('p', {}, names.length > 1 ? [named(result.name), ': '] : '', named(result.note)));
   }
   part.append(...(names.length > 1 ? resultsTable(data.results) : [facts(resultFacts(data.results[0]))]));
-  const warnings = data.results.reduce((sum, one) => sum + one.warnings.length, 0);
+  const warnings = unique(data.results.flatMap((one) => one.warnings.map(({text}) => text))).length;
   if (warnings) {
     part.append(element('p', {class: 'hint'}, element('a', {href: '#warnings'},
-        `${counted(warnings, 'warning', 'warnings')} below; read them before you quote a value.`)));
+        `${counted(warnings, 'warning', 'warnings')} below; read ${warnings === 1 ? 'it' : 'them'} before you quote a value.`)));
   }
   if (data.scores.length) part.append(element('h3', {}, 'Overall speed'), ...scoreTable(data));
 }
