@@ -18,7 +18,7 @@
 namespace filereel {
 namespace {
 
-// Fraction of the whole run.
+// Fraction of the step; 0 if unknown.
 double share_done(const StepInfo& step, const StepState& state) {
   // Steps without data count files.
   double share = 0;
@@ -30,7 +30,17 @@ double share_done(const StepInfo& step, const StepState& state) {
     share = static_cast<double>(state.operations) / static_cast<double>(step.operations);
   }
   if (step.seconds > 0) share = std::max(share, state.elapsed_s / step.seconds);
-  return std::min(1.0, step.done + step.share * std::min(share, 1.0));
+  return std::min(share, 1.0);
+}
+
+// Seconds left of the run; 0 if unknown. An assumed time of the step gives way to what follows from
+// the done share, the more is done.
+double seconds_left(const StepInfo& step, const StepState& state) {
+  const double share = step.expected_is_measured ? 0 : share_done(step, state);
+  const double step_left = share > 0
+                               ? (1 - share) * ((1 - share) * step.expected_s + state.elapsed_s)
+                               : std::max(0.0, step.expected_s - state.elapsed_s);
+  return std::max(0.0, step.left_s - step.expected_s) + step_left;
 }
 
 // Speed over the last second; in operations if no data is moved.
@@ -128,11 +138,11 @@ std::string step_name(const StepInfo& step) {
 }
 
 std::string describe_step(const StepInfo& step, const StepState& state, std::size_t columns) {
-  const double done = share_done(step, state);
+  const double left_s = seconds_left(step, state);
+  const double done = left_s > 0 ? state.run_s / (state.run_s + left_s) : 0;
   const std::string percent = fmt::format("{:3.0f} %  ", done * 100);
   std::string figures = speed(state);
-  const std::string left = time_left(done, state.run_s);
-  if (!left.empty()) figures += "  " + left;
+  if (left_s > 0) figures += fmt::format("  {} left", format_duration(left_s));
   const std::size_t taken = columns_of(percent) + columns_of(figures);
   constexpr std::size_t kLeast = 8;
   const std::string name = printable_line(step_name(step));

@@ -196,6 +196,12 @@ std::optional<std::vector<BlockBaseline>> measure_baselines(const Volume& volume
   return known;
 }
 
+double baseline_seconds(std::size_t shapes) {
+  constexpr double kPatterns = 4, kUsualFill = kFillSeconds / 2;
+  if (shapes == 0) return 0;
+  return kUsualFill + kPatterns * kSeconds * static_cast<double>(std::min(shapes, kMostShapes));
+}
+
 void add_baselines(std::span<const BlockBaseline> baselines, const std::string& file_system,
                    Result& result) {
   for (BlockBaseline one : baselines) {

@@ -36,6 +36,9 @@ std::optional<std::vector<BlockBaseline>> measure_baselines(const Volume& volume
                                                             const std::stop_token& stop,
                                                             Result& result);
 
+// The time that measure_baselines takes, as it is assumed before. `shapes`: their number.
+double baseline_seconds(std::size_t shapes);
+
 // Adds them to the result for that file system, unless it has them.
 void add_baselines(std::span<const BlockBaseline> baselines, const std::string& file_system,
                    Result& result);

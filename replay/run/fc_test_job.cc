@@ -15,6 +15,7 @@
 #include "replay/run/fitting.h"
 #include "replay/run/job_kinds.h"
 #include "replay/run/room.h"
+#include "replay/run/time_estimate.h"
 #include "replay/volumes/mount.h"
 #include "replay/volumes/shared_extents.h"
 
@@ -28,13 +29,6 @@ bool is_copy(FcStep step) {
 // FC-Test accesses files sequentially from their first to their last byte.
 AccessShape shape_of(const FcTestOptions& options) {
   return {false, options.block_size, kCachedDepth};
-}
-
-// Estimates only: a file costs about as much as this many bytes, at this many bytes per second.
-double seconds_of(const FileSetTotals& totals) {
-  constexpr double kFileWeight = 64 << 10, kBytesPerSecond = 200e6;
-  return (static_cast<double>(totals.bytes) + static_cast<double>(totals.files) * kFileWeight) /
-         kBytesPerSecond;
 }
 
 // How many copies of the set the steps create on the volume of that role.
@@ -146,13 +140,13 @@ class FittedFcTest final : public FittedJob {
     fitted_.set.seed = place.client.seed_of(original.seed);
     test_.emplace(set(), options_of_test(place.client));
     if (shares_) add_directories();
-    const double seconds = seconds_of(set().totals());
+    const double seconds = creation_seconds(set().totals());
     for (const FcStep step : fc_steps_) {
       steps_.push_back({.operation = std::string(fc_step_name(step)),
                         .volumes = volumes_of(step),
                         .bytes = test_->bytes(),
                         .files = test_->files(),
-                        .expected_s = seconds,
+                        .expected = {.work_s = seconds},
                         .only_reads = step == FcStep::read,
                         .access = shape_of(options.fc_test)});
     }
@@ -290,7 +284,7 @@ class FcTestJob final : public Job {
       add_needs(set_, volumes.kinds(), copies, volume, volumes.directory(number));
       volume.what = fmt::format("the file set '{}'", set_.name);
     }
-    needs.seconds = seconds_of(set_.totals()) * static_cast<double>(steps.size() * points());
+    needs.seconds = creation_seconds(set_.totals()) * static_cast<double>(steps.size() * points());
     return needs;
   }
 

@@ -90,10 +90,18 @@ struct PlannedVolumes {
   const FileSystemLimits* directory(std::size_t role) const;
 };
 
+// A time as it is assumed before anything is measured: time_estimate.h corrects it.
+struct ExpectedTime {
+  double work_s = 0;   // on a drive of 200 MB/s
+  double waits_s = 0;  // time limits, pauses and rates, which no drive shortens
+};
+
 // Everything known before any volume is touched.
 struct JobNeeds {
   std::array<VolumeNeeds, kRoles> volumes = {};  // by Role
-  double seconds = 0;                            // one repetition of all points, estimated
+  // One repetition of all points, estimated: all steps, their part that is waits, and the creation
+  // of the initial files.
+  double seconds = 0, waits_s = 0, fill_s = 0;
 };
 
 // A timed part of a job.
@@ -106,7 +114,7 @@ struct Step {
   bool apart = false;
   std::uint64_t bytes = 0, files = 0, operations = 0;  // of the work, for progress; 0 if unknown
   double ends_after_s = 0;                             // of a time-limited step
-  double expected_s = 1;                               // estimated
+  ExpectedTime expected = {.work_s = 1};
   bool only_reads = false;  // files that exist before it: see JobOptions::shift
   std::optional<AccessShape> access = {};
 };

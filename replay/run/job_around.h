@@ -85,7 +85,9 @@ class JobAlongAxis : public JobAround {
   }
   JobNeeds needs(const PlannedVolumes& volumes) const override {
     JobNeeds needs = inner().needs(volumes);
-    needs.seconds *= static_cast<double>(axis_.values.size());
+    for (double* const time : {&needs.seconds, &needs.waits_s, &needs.fill_s}) {
+      *time *= static_cast<double>(axis_.values.size());
+    }
     return needs;
   }
 

@@ -14,10 +14,11 @@ struct StepInfo {
   std::string file_system, set, operation;  // `set`: of FC-Test, otherwise the job and its point
   std::uint32_t run = 1, runs = 1;          // runs 0: not known in advance
   std::uint64_t bytes = 0, files = 0, operations = 0;  // of the step; 0 if unknown
-  double done = 0;                                     // completed share of the run's work, 0 to 1
-  double share = 0;                                    // this step's share of the run's work
-  double seconds = 0;                                  // duration of a time-limited step
-  std::string volume = {};                             // volume under test, if two take turns
+  double expected_s = 0;              // estimated duration of the step; 0 if unknown
+  bool expected_is_measured = false;  // in an earlier repetition; otherwise it is assumed
+  double left_s = 0;                  // of the run, from the start of the step; 0 if unknown
+  double seconds = 0;                 // duration of a time-limited step
+  std::string volume = {};            // volume under test, if two take turns
   std::string job = {};     // its name; "" if nothing is replayed, as for a block baseline
   std::string of_set = {};  // the file set's name, of FC-Test
   Parameters point = {};    // of the job's sweep

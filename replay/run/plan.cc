@@ -385,8 +385,7 @@ std::vector<FileSystemKind> file_systems_of(const Job& job) {
 }
 
 double expected_seconds(double seconds, std::uint32_t runs) {
-  constexpr double kVolumes = 2;  // seconds, for formatting and dropping caches
-  return (seconds + kVolumes) * runs;
+  return (seconds + kPreparationSeconds) * runs;
 }
 
 Plan plan_from_yaml(std::string_view text, std::string_view file_name) {

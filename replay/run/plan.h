@@ -60,6 +60,9 @@ Plan load_plan(std::span<const std::string> names, const PlanOverrides& override
 std::uint32_t runs_of(const Job& job);
 std::vector<FileSystemKind> file_systems_of(const Job& job);
 
+// The assumed time to format volumes and to drop caches.
+inline constexpr double kPreparationSeconds = 2;
+
 // Estimated duration of `runs` repetitions of `seconds` each (JobNeeds), with fresh volumes.
 double expected_seconds(double seconds, std::uint32_t runs);
 

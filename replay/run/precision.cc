@@ -5,11 +5,13 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "filesets/system/printable.h"
 #include "replay/results/latency.h"
+#include "replay/statistics/order.h"
 
 namespace filereel {
 namespace {
@@ -85,6 +87,22 @@ double relative_width(const Measurement& measurement, const AutoRuns& automatic)
   const double width = width_of(*rate) / automatic.width;
   if (!automatic.tail) return width;
   return std::max(width, tail_width(measurement, *automatic.tail) / automatic.tail->width);
+}
+
+double runs_by_variation(const Measurement& measurement, const AutoRuns& automatic) {
+  std::vector<double> rates;
+  for (const Sample& sample : measurement.samples) {
+    const SampleRates all = rates_of(measurement, sample);
+    const std::optional<double>& rate = all.mb_per_s      ? all.mb_per_s
+                                        : all.files_per_s ? all.files_per_s
+                                                          : all.operations_per_s;
+    if (rate) rates.push_back(*rate);
+  }
+  if (rates.size() < 2) return 0;
+  // The standard error of a median is 1.25 times that of a mean.
+  constexpr double kDeviations = 2 * 1.96 * 1.2533;
+  const double variation = std::sqrt(variance(rates)) / mean(rates);
+  return std::pow(kDeviations * variation / automatic.width, 2);
 }
 
 }  // namespace filereel

@@ -17,4 +17,8 @@ std::string read_precision(std::string_view text, AutoRuns& automatic);
 // was not possible; infinite for too few samples.
 double relative_width(const Measurement& measurement, const AutoRuns& automatic);
 
+// The repetitions after which the interval of its rate will probably be narrow enough, estimated
+// from the variation between two or more of them; 0 if unknown.
+double runs_by_variation(const Measurement& measurement, const AutoRuns& automatic);
+
 }  // namespace filereel

@@ -31,8 +31,14 @@ bool Repetitions::next(std::span<Measurement* const> measurements) {
     return true;
   }
   std::vector<double> widths;
-  for (const Measurement* one : measurements) widths.push_back(relative_width(*one, *automatic_));
-  const char* const why = run_ > 0 ? why_end(widths) : nullptr;
+  double wanted = automatic_->least;
+  for (const Measurement* one : measurements) {
+    const double width = widths.emplace_back(relative_width(*one, *automatic_));
+    // The width of intervals is proportional to 1 / sqrt(number of samples).
+    wanted = std::max(
+        wanted, std::isfinite(width) ? run_ * width * width : runs_by_variation(*one, *automatic_));
+  }
+  const char* const why = run_ > 0 ? why_end(widths, wanted) : nullptr;
   if (agreed_(why != nullptr)) {
     for (std::size_t i = 0; i < widths.size(); ++i) {
       const bool precise = run_ >= automatic_->least && widths[i] <= 1;
@@ -44,27 +50,16 @@ bool Repetitions::next(std::span<Measurement* const> measurements) {
   return true;
 }
 
-const char* Repetitions::why_end(std::span<const double> widths) {
+const char* Repetitions::why_end(std::span<const double> widths, double wanted) {
   const AutoRuns& limits = *automatic_;
   const auto precise = [&](double width) { return width <= 1; };
   if (run_ >= limits.least && std::ranges::all_of(widths, precise)) return kPrecise;
   if (run_ >= limits.most) return "most";
   const double each = elapsed_s() / run_;
   if (elapsed_s() + each > limits.budget_s) return "budget";
-
-  // The width of intervals is proportional to 1 / sqrt(number of samples).
-  double wanted = limits.least;
-  for (const double width : widths) {
-    if (std::isfinite(width)) wanted = std::max(wanted, run_ * width * width);
-  }
   const double possible = each > 0 ? limits.budget_s / each : wanted;
   expected_ = std::max(run_ + 1.0, std::min({wanted, possible, static_cast<double>(limits.most)}));
   return nullptr;
-}
-
-WorkShare Repetitions::stretch() const {
-  const double all = automatic_ ? expected_ : runs_;
-  return {(run_ - 1) / all, 1 / all};
 }
 
 SharedBudget::SharedBudget(const std::optional<AutoRuns>& automatic, std::size_t groups,
@@ -94,13 +89,9 @@ std::vector<std::uint64_t> order_of_points(std::uint32_t run, std::uint64_t poin
   return order;
 }
 
-std::vector<Turn> turns_of(std::uint32_t run, std::size_t volumes, const WorkShare& stretch) {
-  const double share = 1 / static_cast<double>(volumes);
-  std::vector<Turn> turns;
-  for (std::size_t i = 0; i < volumes; ++i) {
-    const std::size_t volume = run % 2 == 0 ? volumes - 1 - i : i;
-    turns.push_back({volume, stretch.part({static_cast<double>(i) * share, share})});
-  }
+std::vector<std::size_t> turns_of(std::uint32_t run, std::size_t volumes) {
+  std::vector<std::size_t> turns;
+  for (std::size_t i = 0; i < volumes; ++i) turns.push_back(run % 2 == 0 ? volumes - 1 - i : i);
   return turns;
 }
 

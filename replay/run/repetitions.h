@@ -14,16 +14,6 @@
 
 namespace filereel {
 
-// The position and length of a part of a run, as shares of the work; for the progress display.
-struct WorkShare {
-  double begin = 0, length = 1;
-
-  // A part of this one, given in shares of it.
-  WorkShare part(const WorkShare& of) const {
-    return {begin + length * of.begin, length * of.length};
-  }
-};
-
 using Nanoseconds = std::function<std::uint64_t()>;  // a clock
 
 // The repetitions of a group of measurements. Automatic repetitions end if
@@ -45,11 +35,11 @@ class Repetitions {
   std::uint32_t run() const { return run_; }  // the current one, from 1
   // The number of repetitions; 0 if not known in advance.
   std::uint32_t runs() const { return automatic_ ? 0 : runs_; }
-  // The current repetition within all; estimated for automatic ones.
-  WorkShare stretch() const;
+  // The number of repetitions, estimated for automatic ones.
+  double expected() const { return automatic_ ? expected_ : runs_; }
 
  private:
-  const char* why_end(std::span<const double> widths);
+  const char* why_end(std::span<const double> widths, double wanted);
   double elapsed_s() const;
 
   std::uint32_t runs_, run_ = 0;
@@ -57,7 +47,7 @@ class Repetitions {
   Agreed agreed_;
   Nanoseconds clock_;
   std::uint64_t began_ns_ = 0;
-  double expected_ = 1;  // estimated number
+  double expected_ = 1;  // of automatic ones
 };
 
 // A time budget shared by groups of repetitions: each gets an equal part of the time left.
@@ -81,15 +71,9 @@ class SharedBudget {
 std::vector<std::uint64_t> order_of_points(std::uint32_t run, std::uint64_t points,
                                            std::uint64_t turns);
 
-// The volume whose turn it is, and its part of the run.
-struct Turn {
-  std::size_t volume = 0;
-  WorkShare stretch;
-};
-
-// The turns of `volumes` volumes. Every second repetition reverses their order, so that drift
-// affects all equally.
-std::vector<Turn> turns_of(std::uint32_t run, std::size_t volumes, const WorkShare& stretch);
+// The order in which `volumes` volumes take turns. Every second repetition reverses it, so that
+// drift affects all equally.
+std::vector<std::size_t> turns_of(std::uint32_t run, std::size_t volumes);
 
 // Tracks the measurements added to some results from now on. The results outlive it.
 class NewMeasurements {

@@ -15,7 +15,6 @@
 #include "filesets/ownership/state_directory.h"
 #include "filesets/system/error.h"
 #include "filesets/system/failure_text.h"
-#include "filesets/system/units.h"
 #include "replay/run/baseline_run.h"
 #include "replay/run/client_meeting.h"
 #include "replay/run/client_work.h"
@@ -25,14 +24,11 @@
 #include "replay/run/result_filling.h"
 #include "replay/run/runs_notice.h"
 #include "replay/run/stage.h"
+#include "replay/run/stage_estimate.h"
 #include "replay/run/step_failure.h"
 
 namespace filereel {
 namespace {
-
-std::uint32_t runs_of(const Job& job, const RunRequest& request) {
-  return request.runs ? *request.runs : runs_of(job);
-}
 
 // "programs", "random-read, depth 4".
 std::string name_at(const Job& job, std::uint64_t point) {
@@ -91,7 +87,7 @@ struct PointRun {
   Volumes volumes;  // volumes of the side that the job uses
   std::uint64_t point = 0;
   const Repetitions& repetitions;
-  WorkShare stretch;
+  TimeEstimate& estimate;
 };
 
 class Run {
@@ -154,10 +150,13 @@ class Run {
     }
     clients_.agree(failure);
     stage.take();
-    notice_estimate(stage);
     notice_runs(stage, counts);
     Baselines baselines;
-    return measure_block_level(stage, baselines) && measure_parts(stage, baselines);
+    const std::vector<AccessShape> shapes = shapes_of_baseline(baselines);
+    TimeEstimate estimate = estimate_of(stage, request_, shapes.size());
+    tell(estimate);
+    return measure_block_level(stage, shapes, baselines) &&
+           measure_parts(stage, baselines, estimate);
   }
 
   // fio's results, and the access shapes. Determining these reads whole traces, so they are kept.
@@ -199,27 +198,8 @@ class Run {
                  "use a job with a step that only reads, such as FC-Test"});
   }
 
-  // Jobs with a number of repetitions of their own are not automatic.
-  bool is_automatic(const Job& job) const {
-    return request_.auto_runs && !request_.runs && !job.options(0).runs;
-  }
-
-  // The duration on a drive of 200 MB/s, which the jobs' estimates assume.
-  void notice_estimate(const Stage& stage) {
-    constexpr double kWorthSaying = 10;  // seconds
-    double seconds = 0;
-    bool automatic = false;
-    for (const StagedJob& part : stage.parts) {
-      automatic = automatic || is_automatic(*part.job);
-      if (is_automatic(*part.job)) continue;
-      seconds += expected_seconds(part.seconds, runs_of(*part.job, request_));
-    }
-    seconds *= static_cast<double>(stage.sides.size());
-    if (automatic) seconds += request_.auto_runs->budget_s;
-    if (seconds > kWorthSaying) {
-      observer_.notice(
-          fmt::format("estimated time: {} on a drive of 200 MB/s", format_duration(seconds)));
-    }
+  void tell(TimeEstimate& estimate) {
+    if (const auto news = estimate.news()) observer_.notice(*news);
   }
 
   void notice_runs(const Stage& stage, const MeasurementCounts& counts) {
@@ -232,15 +212,21 @@ class Run {
     observer_.notice(runs_notice(planned));
   }
 
-  bool measure_block_level(const Stage& stage, Baselines& baselines) {
-    baselines.by_side.resize(stage.sides.size());
-    if (!request_.block_baseline) return true;
+  // Those of all jobs; empty without a block baseline.
+  std::vector<AccessShape> shapes_of_baseline(Baselines& baselines) const {
     std::vector<AccessShape> shapes;
+    if (!request_.block_baseline) return shapes;
     for (const std::unique_ptr<Job>& job : request_.plan.jobs) {
       if (needs_no_volume(*job)) continue;
       const auto& of_job = baselines.shapes[job.get()] = job->shapes();
       for (const AccessShape& shape : of_job) add_shape(shapes, shape);
     }
+    return shapes;
+  }
+
+  bool measure_block_level(const Stage& stage, const std::vector<AccessShape>& shapes,
+                           Baselines& baselines) {
+    baselines.by_side.resize(stage.sides.size());
     if (shapes.empty()) return true;
     for (std::size_t i = 0; i < stage.sides.size(); ++i) {
       const VolumeUnderTest& side = stage.sides[i];
@@ -259,57 +245,45 @@ class Run {
     return request_.targets.control ? &stage.sides.back() : nullptr;
   }
 
-  // Automatic repetitions share the budget equally; other jobs have their estimated duration.
-  bool measure_parts(const Stage& stage, const Baselines& baselines) {
-    const auto automatic = static_cast<std::size_t>(std::ranges::count_if(
-        stage.parts, [&](const StagedJob& part) { return is_automatic(*part.job); }));
-    SharedBudget budget(request_.auto_runs, automatic);
-    const auto weight = [&](const StagedJob& part) {
-      if (is_automatic(*part.job)) {
-        return request_.auto_runs->budget_s / static_cast<double>(automatic);
-      }
-      return std::max(part.seconds, 0.01) * runs_of(*part.job, request_);
-    };
-    double whole = 0;
-    for (const StagedJob& part : stage.parts) whole += weight(part);
-    WorkShare stretch{0, 0};
-    for (const StagedJob& part : stage.parts) {
-      stretch = {stretch.begin + stretch.length, weight(part) / whole};
-      const auto limits = is_automatic(*part.job) ? budget.next() : std::nullopt;
-      if (!measure_part(part, stage.sides, baselines, limits, stretch)) return false;
+  // Automatic repetitions share the budget equally.
+  bool measure_parts(const Stage& stage, const Baselines& baselines, TimeEstimate& estimate) {
+    SharedBudget budget(request_.auto_runs, count_automatic(stage, request_));
+    for (std::size_t i = 0; i < stage.parts.size(); ++i) {
+      const StagedJob& part = stage.parts[i];
+      const auto limits = is_automatic(*part.job, request_) ? budget.next() : std::nullopt;
+      estimate.begin_part(i);
+      if (!measure_part(part, stage.sides, baselines, limits, estimate)) return false;
+      estimate.end_part();
     }
     return true;
   }
 
   bool measure_part(const StagedJob& part, const std::vector<VolumeUnderTest>& sides,
                     const Baselines& baselines, const std::optional<AutoRuns>& limits,
-                    const WorkShare& stretch) {
+                    TimeEstimate& estimate) {
     const Job& job = *part.job;
     std::vector<SideState> standing(sides.size());
     for (SideState& one : standing) one.first.resize(job.points());
     Repetitions repetitions(runs_of(job, request_), limits, now_ns,
                             [this](bool ends) { return clients_.value_of_first(ends); });
     const NewMeasurements added(results_);
-    const double share = 1 / static_cast<double>(job.points());
     while (!ended_early(added.list()) && repetitions.next(added.list())) {
+      estimate.set_runs(repetitions.expected());
+      tell(estimate);
       for (SideState& one : standing) one.point.reset();  // fresh files for each repetition
       if (request_.stop.stop_requested()) return false;   // the files of the last one stay
       if (repetitions.run() > 1) change_places(job, sides);
-      const WorkShare all = stretch.part(repetitions.stretch());
-      double begin = 0;
       for (const std::uint64_t point :
            order_of_points(repetitions.run(), job.points(), job.turns())) {
-        const WorkShare here = all.part({begin, share});
-        begin += share;
         const auto number = static_cast<std::uint32_t>(repetitions.run() + point);
-        for (const Turn& turn : turns_of(number, sides.size(), here)) {
-          const VolumeUnderTest& side = sides[turn.volume];
+        for (const std::size_t turn : turns_of(number, sides.size())) {
+          const VolumeUnderTest& side = sides[turn];
           const Volumes volumes = volumes_of(job, point, side);
-          const PointRun turned{part, side, volumes, point, repetitions, turn.stretch};
-          if (!measure_point(turned, turn.volume, baselines, standing[turn.volume])) return false;
+          const PointRun turned{part, side, volumes, point, repetitions, estimate};
+          if (!measure_point(turned, turn, baselines, standing[turn])) return false;
           if (volumes.far.empty() || !share_far(sides)) continue;
           for (SideState& one : standing) {
-            if (&one != &standing[turn.volume]) one.point.reset();
+            if (&one != &standing[turn]) one.point.reset();
           }
         }
       }
@@ -325,6 +299,7 @@ class Run {
     const Volumes& volumes = turned.volumes;
     const bool anew = !standing.point || !job.follows(*standing.point, turned.point);
     standing.point.reset();
+    turned.estimate.begin_unit(turned.point, side);
     ClientWork work(clients_, request_.clients != nullptr, job, turned.point, volumes);
     if (anew) {
       for (const Volumes& other : turned.side.parts) {
@@ -336,6 +311,7 @@ class Run {
     }
     work.fit(standing.free_bytes, result);
     if (anew && !work.fill(request_.stop)) return false;
+    turned.estimate.prepared(work.fitted().steps());
     if (turned.repetitions.run() == 1) {
       standing.first[turned.point] = result.measurements.size();
       if (volumes.near) add_baselines(baselines.by_side[side], volumes.file_system(), result);
@@ -352,14 +328,11 @@ class Run {
 
   bool measure_steps(const PointRun& turned, const ClientWork& work, std::size_t measurement) {
     const std::vector<Step>& steps = work.fitted().steps();
-    double whole = 0;
-    for (const Step& step : steps) whole += step.expected_s;
     StepInfo info{.file_system = turned.volumes.near ? turned.volumes.file_system() : "",
                   .set = name_at(*turned.part.job, turned.point),
                   .operation = "",
                   .run = turned.repetitions.run(),
                   .runs = turned.repetitions.runs(),
-                  .done = turned.stretch.begin,
                   .volume = turned.side.name,
                   .job = turned.part.job->record().name,
                   .of_set = turned.part.job->set(),
@@ -372,12 +345,14 @@ class Run {
       info.files = steps[i].files;
       info.operations = steps[i].operations;
       info.seconds = steps[i].ends_after_s;
-      info.share = turned.stretch.length * steps[i].expected_s / whole;
+      info.expected_s = turned.estimate.step_s();
+      info.expected_is_measured = turned.estimate.step_is_measured();
+      info.left_s = turned.estimate.left_s();
       const std::size_t count = measurements_of(steps[i]);
       const auto places = std::span(turned.side.result->measurements).subspan(measurement, count);
       measurement += count;
       if (!run_step(turned, work, i, info, places)) return false;
-      info.done += info.share;
+      turned.estimate.step_ended();
     }
     return true;
   }

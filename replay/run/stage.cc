@@ -47,12 +47,12 @@ Kinds choose_file_systems(const RunRequest& request, std::span<Result* const> re
 }
 
 // Adds the jobs, file system by file system; `kinds`: those to be formatted, or none.
-void add_parts(const RunRequest& request, const Kinds& kinds, std::span<const double> seconds,
+void add_parts(const RunRequest& request, const Kinds& kinds, std::span<const ExpectedTime> times,
                Stage& stage) {
   const auto add = [&](std::optional<FileSystemKind> kind, const auto& wanted) {
     for (std::size_t i = 0; i < request.plan.jobs.size(); ++i) {
       const Job& job = *request.plan.jobs[i];
-      if (wanted(job)) stage.parts.push_back({&job, kind, seconds[i]});
+      if (wanted(job)) stage.parts.push_back({&job, kind, times[i]});
     }
   };
   for (const FileSystemKind kind : kinds) {
@@ -132,15 +132,16 @@ std::vector<SideNeeds> needs_of_sides(const RunRequest& request, const Kinds& ki
 }
 
 // By job, of one repetition. `needs`: of the jobs with volumes.
-std::vector<double> seconds_of_jobs(const RunRequest& request, const SideNeeds& needs) {
-  std::vector<double> seconds;
+std::vector<ExpectedTime> times_of_jobs(const RunRequest& request, const SideNeeds& needs) {
+  std::vector<ExpectedTime> times;
   std::size_t with_volumes = 0;
   for (const std::unique_ptr<Job>& job : request.plan.jobs) {
-    seconds.push_back(needs_no_volume(*job)
-                          ? job->needs({.count = job->volume_count().least}).seconds
-                          : needs.jobs.at(with_volumes++).needs.seconds);
+    const JobNeeds of_job = needs_no_volume(*job) ? job->needs({.count = job->volume_count().least})
+                                                  : needs.jobs.at(with_volumes++).needs;
+    const double fill_s = needs_no_volume(*job) ? 0 : of_job.fill_s;
+    times.push_back({of_job.seconds - of_job.waits_s + fill_s, of_job.waits_s});
   }
-  return seconds;
+  return times;
 }
 
 // `target`: as named, with all its parts.
@@ -294,7 +295,7 @@ Stage open_stage(const RunRequest& request, RunObserver& observer,
                   "--fs, --far, --against, --control and --parts do not apply to the null engine: "
                   "it uses no volume");
     }
-    add_parts(request, {}, seconds_of_jobs(request, {}), stage);
+    add_parts(request, {}, times_of_jobs(request, {}), stage);
     for (Result* result : results) {
       stage.sides.push_back({std::vector<Volumes>(1), result, ""});
     }
@@ -313,7 +314,7 @@ Stage open_stage(const RunRequest& request, RunObserver& observer,
   }
   const Kinds kinds = formats ? choose_file_systems(request, results) : Kinds();
   const std::vector<SideNeeds> needs = needs_of_sides(request, kinds, targets);
-  add_parts(request, kinds, seconds_of_jobs(request, needs.front()), stage);
+  add_parts(request, kinds, times_of_jobs(request, needs.front()), stage);
   for (const auto& [target, role] : all) {
     if (target->kind != TargetKind::image || target->size > 0) continue;
     for (const SideNeeds& side : needs) target->size = std::max(target->size, side.image(role));

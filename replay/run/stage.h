@@ -24,7 +24,7 @@ struct VolumeUnderTest {
 struct StagedJob {
   const Job* job = nullptr;
   std::optional<FileSystemKind> kind;
-  double seconds = 0;  // of one repetition, estimated
+  ExpectedTime time = {};  // of one repetition, with the creation of the initial files
 };
 
 struct Stage {

@@ -18,6 +18,7 @@
 #include "replay/run/reels.h"
 #include "replay/run/room.h"
 #include "replay/run/sampling.h"
+#include "replay/run/time_estimate.h"
 #include "replay/run/trace_shape.h"
 #include "replay/volumes/mount.h"
 #include "traces/check/check_text.h"
@@ -161,15 +162,16 @@ class FittedReplay final : public FittedJob {
     }
     steps_.push_back({.operation = "replay",
                       .operations = trace_.info().operations,
-                      .expected_s = expected_seconds(trace_.info(), options)});
+                      .expected = expected_time(trace_.info(), options)});
   }
 
-  static double expected_seconds(const TraceInfo& info, const JobOptions& options) {
-    constexpr double kPerOperation = 10e-6, kBytesPerSecond = 200e6;
+  static ExpectedTime expected_time(const TraceInfo& info, const JobOptions& options) {
+    constexpr double kPerOperation = 10e-6;
     const double work = static_cast<double>(info.operations) * kPerOperation +
-                        static_cast<double>(info.bytes_read + info.bytes_written) / kBytesPerSecond;
-    if (options.pace.kind == Pace::Kind::asap) return work;
-    return std::max(work, static_cast<double>(info.duration_ns) * 1e-9 / options.pace.speed);
+                        static_cast<double>(info.bytes_read + info.bytes_written) / kAssumedRate;
+    if (options.pace.kind == Pace::Kind::asap) return {.work_s = work};
+    const double waits = static_cast<double>(info.duration_ns) * 1e-9 / options.pace.speed;
+    return {.work_s = std::max(0.0, work - waits), .waits_s = waits};
   }
 
   const std::vector<Step>& steps() const override { return steps_; }
@@ -378,7 +380,10 @@ class TraceJob final : public Job {
       const std::uint64_t image = trees + copies_of(options) * more;
       near.image = std::max(near.image, (image + kMiB - 1) / kMiB * kMiB);
       add_needs(trace.trees().initial, kinds, copies_of(options), near, volumes.directory(kNear));
-      needs.seconds += FittedReplay::expected_seconds(info, options);
+      const auto [work_s, waits_s] = FittedReplay::expected_time(info, options);
+      needs.seconds += work_s + waits_s;
+      needs.waits_s += waits_s;
+      needs.fill_s += creation_seconds(trace.trees().initial.totals()) * copies_of(options);
     }
     return needs;
   }

@@ -14,6 +14,7 @@
 #include "replay/run/job_kinds.h"
 #include "replay/run/limit_checks.h"
 #include "replay/run/recipe_needs.h"
+#include "replay/run/recipe_time.h"
 #include "replay/run/room.h"
 #include "replay/volumes/direct_io.h"
 #include "replay/volumes/mount.h"
@@ -31,14 +32,6 @@ std::string probe_file() {
 }
 constexpr std::string_view kRoomOfWorkloads = "use --scale or a larger volume";
 constexpr std::string_view kLimitAdvice = "use --scale or another file system";
-
-double expected_seconds(const RecipePhase& phase, std::uint64_t bytes) {
-  constexpr double kBytesPerSecond = 200e6, kLeast = 0.05;
-  const double content = static_cast<double>(bytes) / kBytesPerSecond;
-  const double time = static_cast<double>(phase.stop.time_ns) * 1e-9;
-  const double ends = time > 0 && content > 0 ? std::min(time, content) : std::max(time, content);
-  return std::max(kLeast, ends) + static_cast<double>(phase.warm_up_ns) * 1e-9;
-}
 
 // The end of a time-limited phase.
 double seconds_until_end(const RecipePhase& phase) {
@@ -158,7 +151,6 @@ class FittedWorkload final : public FittedJob {
     }
     for (std::size_t i = 0; i < recipe_.phases.size(); ++i) {
       const RecipePhase& phase = recipe_.phases[i];
-      const std::uint64_t bytes = synthesis_.bytes(i);
       const std::vector<Role> volumes = volumes_of(recipe_, phase);
       steps_.push_back(
           {.operation = phase.name,
@@ -166,9 +158,9 @@ class FittedWorkload final : public FittedJob {
            .caches = phase.caches,
            .volumes = volumes,
            .apart = volumes.size() > 1,
-           .bytes = bytes,
+           .bytes = synthesis_.bytes(i),
            .ends_after_s = seconds_until_end(phase),
-           .expected_s = expected_seconds(phase, bytes),
+           .expected = expected_time(recipe_, i, synthesis_),
            .only_reads = only_reads(phase),
            .access = volumes.front() == Role::near ? access_shape(phase) : std::nullopt});
       // Without direct I/O, latencies are those of the page cache. The baseline is of one volume.
@@ -333,12 +325,13 @@ JobNeeds WorkloadJob::needs(const PlannedVolumes& volumes) const {
   bool fills = false;
   std::size_t entries = 0;
   std::optional<Recipe> last;
-  double seconds = 0;  // of the last inspected point
+  ExpectedTime last_time;  // of the last inspected point
   for (std::uint64_t point = 0; point < points(); ++point) {
     Recipe one = recipe_at(point);
     name_volumes(one, volumes.count);
     if (too_many(entries) && start_from_same_files(*last, one) && !changes_files(one)) {
-      needs.seconds += seconds;
+      needs.seconds += last_time.work_s + last_time.waits_s;
+      needs.waits_s += last_time.waits_s;
       continue;
     }
     fills = fills || fills_volume(one);
@@ -350,11 +343,14 @@ JobNeeds WorkloadJob::needs(const PlannedVolumes& volumes) const {
       here += largest.entries.size();
     }
     entries = std::max(entries, here);
-    seconds = 0;
+    last_time = {};
     for (std::size_t i = 0; i < one.phases.size(); ++i) {
-      seconds += expected_seconds(one.phases[i], synthesis.bytes(i));
+      const ExpectedTime time = expected_time(one, i, synthesis);
+      last_time = {last_time.work_s + time.work_s, last_time.waits_s + time.waits_s};
     }
-    needs.seconds += seconds;
+    needs.seconds += last_time.work_s + last_time.waits_s;
+    needs.waits_s += last_time.waits_s;
+    if (point == 0 || one.fresh) needs.fill_s += fill_seconds(one, synthesis);
     last = std::move(one);
   }
   for (std::size_t i = 0; fills && i < volumes.count; ++i) {

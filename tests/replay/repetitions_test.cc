@@ -107,22 +107,35 @@ TEST_CASE("steps without a rate do not affect precision") {
   CHECK(repetitions.run() == 5);
 }
 
-TEST_CASE("progress ranges of repetitions are consecutive and within the whole") {
+TEST_CASE("the expected number of repetitions is never below the current one") {
   Rig rig;
   Repetitions fixed(4, std::nullopt, rig.clock());
-  double end = 0;
   while (fixed.next(rig.list())) {
-    CHECK(fixed.stretch().begin == doctest::Approx(end));
-    end = fixed.stretch().begin + fixed.stretch().length;
+    CHECK(fixed.expected() == 4);
     rig.measure(1, 1);
   }
-  CHECK(end == doctest::Approx(1));
   Rig noisy;
   Repetitions automatic(1, AutoRuns{.width = 0.01, .budget_s = 50}, noisy.clock());
   while (automatic.next(noisy.list())) {
-    CHECK(automatic.stretch().begin >= 0);
-    CHECK(automatic.stretch().begin + automatic.stretch().length <= doctest::Approx(1));
+    CHECK(automatic.expected() >= automatic.run());
+    CHECK(automatic.expected() <= 100);
     noisy.measure(1, automatic.run() % 2 == 0 ? 2 : 1);
+  }
+}
+
+TEST_CASE(
+    "the variation between repetitions tells how many are needed before there are intervals") {
+  Rig steady;
+  Repetitions few(1, AutoRuns{}, steady.clock());
+  for (int run = 1; run <= 4 && few.next(steady.list()); ++run) {
+    CHECK(few.expected() == 5);
+    steady.measure(1, 1);
+  }
+  Rig noisy;
+  Repetitions many(1, AutoRuns{.budget_s = 1e6}, noisy.clock());
+  for (int run = 1; run <= 4 && many.next(noisy.list()); ++run) {
+    CHECK((many.expected() > 20) == (run > 2));
+    noisy.measure(1, run % 2 == 0 ? 1.2 : 1);
   }
 }
 
@@ -138,21 +151,12 @@ TEST_CASE("groups share the budget left by earlier groups") {
 }
 
 TEST_CASE("every second repetition reverses the order of volumes") {
-  const auto order = [](std::uint32_t run, std::size_t volumes) {
-    std::vector<std::size_t> sequence;
-    double end = 0.5;
-    for (const Turn& turn : turns_of(run, volumes, {0.5, 0.25})) {
-      CHECK(turn.stretch.begin == doctest::Approx(end));
-      end = turn.stretch.begin + turn.stretch.length;
-      sequence.push_back(turn.volume);
-    }
-    CHECK(end == doctest::Approx(0.75));
-    return sequence;
-  };
-  CHECK(order(1, 2) == std::vector<std::size_t>{0, 1});
-  CHECK(order(2, 2) == std::vector<std::size_t>{1, 0});
-  CHECK(order(3, 2) == std::vector<std::size_t>{0, 1});
-  CHECK(order(2, 1) == std::vector<std::size_t>{0});
+  using Order = std::vector<std::size_t>;
+  CHECK(turns_of(1, 2) == Order{0, 1});
+  CHECK(turns_of(2, 2) == Order{1, 0});
+  CHECK(turns_of(3, 2) == Order{0, 1});
+  CHECK(turns_of(2, 3) == Order{2, 1, 0});
+  CHECK(turns_of(2, 1) == Order{0});
 }
 
 TEST_CASE("points in turns: every repetition begins with the next one of each group") {

@@ -1,0 +1,105 @@
+// Estimates the time of a run: what was measured replaces what was assumed.
+//
+// The work consists of units: a point of a part (a job on a file system) on one side. A repetition
+// does each of them once: it prepares the volumes (format, fill, rest) and does the steps, with
+// their caches, durability and verification. One clock runs through all of it: a lap ends where the
+// next one begins, so the laps add up to the time of the run.
+//
+// The time of a unit is the first of these that is known:
+// - the mean of its last two repetitions
+// - the mean of the same point on other sides, otherwise of the same job on other file systems
+// - what was assumed: waits, which no volume shortens, and work, in the proportion that was
+//   measured in this part so far, otherwise in all parts
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "filesets/file_set.h"
+#include "replay/run/job.h"
+#include "replay/run/repetitions.h"
+
+namespace filereel {
+
+// The throughput that estimates assume, in bytes per second.
+inline constexpr double kAssumedRate = 200e6;
+
+// The assumed time to create files, each of which costs about as much as 64 KiB.
+double creation_seconds(const FileSetTotals& totals);
+
+struct EstimatedPart {
+  const Job* job = nullptr;
+  std::uint64_t points = 1;
+  double runs = 1;         // the expected number of repetitions
+  ExpectedTime unit = {};  // assumed
+  double most_s = 0;       // the budget of automatic repetitions; 0: none
+};
+
+class TimeEstimate {
+ public:
+  // `before_s`: assumed time of the work before the first part. `began_ns`: the start of the run,
+  // on `clock`. The jobs outlive the object.
+  TimeEstimate(const std::vector<EstimatedPart>& parts, std::size_t sides, double before_s,
+               std::uint64_t began_ns, Nanoseconds clock = now_ns);
+
+  // Call in this order for each unit, with begin_part and set_runs before each repetition.
+  void begin_part(std::size_t part);
+  void set_runs(double runs);  // the number of repetitions expected now
+  void begin_unit(std::uint64_t point, std::size_t side);
+  void prepared(const std::vector<Step>& steps);
+  void step_ended();
+  void end_part();  // no further repetition follows
+
+  // From the end of the last lap.
+  double left_s() const;
+  double step_s() const;          // of the current step
+  bool step_is_measured() const;  // otherwise its time is assumed
+
+  // A line for the user: the first time the estimate with what it assumes, later its correction.
+  // Nothing if that is not worth a line.
+  std::optional<std::string> news();
+
+ private:
+  struct Lap {
+    double last_s = 0, before_s = 0;
+    std::uint32_t count = 0;
+
+    void add(double seconds);
+    double mean() const;
+  };
+  struct Unit {
+    std::uint32_t begun = 0, ended = 0;
+    std::vector<Lap> laps = {};  // its preparation, then its steps
+    double seconds() const;
+  };
+  struct Part {
+    EstimatedPart plan;
+    std::vector<Unit> units = {};          // by point, then by side
+    double measured_s = 0, assumed_s = 0;  // of the work of ended units
+    bool begun = false;
+  };
+
+  const Unit* similar(std::size_t part, std::size_t unit) const;
+  double unit_s(std::size_t part, std::size_t unit) const;
+  double pending_s() const;
+  double lap_s(std::size_t lap) const;
+  double factor(const Part& part) const;
+  void end_lap();
+  double elapsed_s() const;
+
+  std::size_t sides_;
+  std::vector<Part> parts_;
+  Nanoseconds clock_;
+  std::uint64_t began_ns_, lap_ns_;
+  std::size_t part_ = 0, unit_ = 0, lap_ = 0;  // the current ones
+  std::vector<ExpectedTime> assumed_ = {};     // of the current unit's steps
+  double later_s_ = 0;                         // all units that have not begun
+  double before_s_;
+  double told_s_ = 0;  // 0: nothing yet
+};
+
+}  // namespace filereel
