@@ -14,7 +14,9 @@
 #include "filesets/system/units.h"
 #include "replay/compare/comparison.h"
 #include "replay/compare/comparison_json.h"
+#include "replay/compare/groups.h"
 #include "replay/compare/junit_xml.h"
+#include "replay/compare/ranking.h"
 #include "replay/results/file_systems.h"
 #include "tools/compare_table.h"
 #include "tools/output_files.h"
@@ -111,6 +113,29 @@ std::string contents_text(std::span<const Result> results) {
 void check_output(const ComparisonOutput& output) {
   compare_options(output);
   check_output_files({{"--json", output.json}, {"--junit", output.junit}});
+}
+
+TurnsComparison compare_in_turns(std::span<const std::span<const Result>> sides, bool required,
+                                 const Session& session, int descriptor) {
+  TurnsComparison turns;
+  const std::span<const Result> base = sides.front();
+  for (const std::span<const Result> fresh : sides.subspan(1)) {
+    const ResultComparison comparison = compare_results(base, fresh);
+    if (required) require_common(comparison, base, fresh);
+    turns.text += format_comparison(comparison, session, descriptor, true);
+    if (sides.size() == 2) {
+      turns.regressed = comparison.regressed();
+      return turns;
+    }
+    turns.text += "\n";
+  }
+  std::vector<ResultGroup> groups;
+  for (const std::span<const Result> side : sides) {
+    groups.push_back({side.front().label, {side.begin(), side.end()}});
+  }
+  const std::vector<Index> indexes = default_indexes(MatchedGroups(groups));
+  turns.text += format_ranking(rank_groups(groups), indexes, session, descriptor, true);
+  return turns;
 }
 
 void show_comparison(std::span<const Result> base, std::span<const Result> fresh,

@@ -38,6 +38,15 @@ CompareOptions compare_options(const ComparisonOutput& output);
 void require_common(const ResultComparison& comparison, std::span<const Result> base,
                     std::span<const Result> fresh);
 
+// What the results of volumes that were measured in turns say: each is compared with the first one,
+// and more than two are ranked, too. Throws Error as require_common if `required`.
+struct TurnsComparison {
+  std::string text;
+  bool regressed = false;  // of two volumes, the second one; a ranking says nothing
+};
+TurnsComparison compare_in_turns(std::span<const std::span<const Result>> sides, bool required,
+                                 const Session& session, int descriptor);
+
 // Creates the indexes printed below a comparison.
 using IndexMaker = std::function<std::vector<Index>(const ResultComparison&)>;
 

@@ -12,14 +12,11 @@
 
 #include "filesets/system/error.h"
 #include "filesets/system/memory.h"
-#include "replay/compare/comparison.h"
 #include "replay/report/html_report.h"
 #include "replay/results/checks.h"
 #include "replay/results/failures.h"
 #include "replay/results/result_json.h"
-#include "tools/compare_table.h"
 #include "tools/comparison_output.h"
-#include "tools/output_files.h"
 #include "tools/output_options.h"
 #include "tools/result_table.h"
 #include "tools/terminal_observer.h"
@@ -84,21 +81,29 @@ void finish(const Session& session, const std::optional<Error>& failure) {
 }
 
 void check_outputs(const ResultOptions& options, const std::vector<Target>& volumes) {
-  const std::vector<OutputFile> outputs = {{"--json", options.json},
-                                           {"--html", options.html},
-                                           {"--against-json", options.against_json},
-                                           {"--live-json", options.live.json}};
+  const std::vector<OutputFile> outputs = outputs_of(options);
   check_outside(outputs, volumes);
   check_output_files(outputs);
 }
 
+std::vector<ReportedResult> reported(std::span<const Result> results) {
+  std::vector<ReportedResult> list;
+  for (const Result& result : results) list.push_back({"", result});
+  return list;
+}
+
 }  // namespace
+
+std::vector<OutputFile> outputs_of(const ResultOptions& options) {
+  std::vector<OutputFile> outputs = {{"--json", options.json}, {"--html", options.html}};
+  for (const std::string& file : options.against_json) outputs.push_back({"--against-json", file});
+  outputs.push_back({"--live-json", options.live.json});
+  return outputs;
+}
 
 void write_report(const Session& session, std::span<const Result> results, const std::string& to) {
   if (to.empty()) return;
-  std::vector<ReportedResult> reported;
-  for (const Result& result : results) reported.push_back({"", result});
-  session.print_to(to, html_report(std::move(reported)));
+  session.print_to(to, html_report(reported(results)));
 }
 
 void add_result_options(CLI::App& command, ResultOptions& options) {
@@ -117,16 +122,20 @@ void add_result_options(CLI::App& command, ResultOptions& options) {
 
 std::vector<Result> observe_run(Session& session, SignalWatch& signals,
                                 const ResultOptions& options, const std::vector<Target>& volumes,
-                                bool in_turn, const Measure& measure) {
+                                std::size_t against, const Measure& measure) {
   check_outputs(options, volumes);
-  std::vector<Result> results(in_turn ? 2 : 1);
-  for (Result& one : results) mark(one, options);
-  Result& base = results.front();
-  base.label = options.label;
-  Result* const against = in_turn ? &results.back() : nullptr;
-  if (against) against->label = options.against_label;
-  std::vector<ResultFile> files = {{base, options.json}};
-  if (against) files.push_back({*against, options.against_json});
+  const bool in_turn = against > 0;
+  std::vector<Result> results(1 + against);
+  std::vector<ResultFile> files;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const auto given = [&](const std::string& first, const std::vector<std::string>& others) {
+      if (i == 0) return first;
+      return i <= others.size() ? others[i - 1] : "";
+    };
+    mark(results[i], options);
+    results[i].label = given(options.label, options.against_label);
+    files.push_back({results[i], given(options.json, options.against_json)});
+  }
   const auto failure = watch(session, signals, files, options.live,
                              [&](RunObserver& observer) { return measure(observer, results); });
   const auto prints = [](const ResultFile& file) { return file.path == kStandardOutput; };
@@ -145,15 +154,15 @@ std::vector<Result> observe_run(Session& session, SignalWatch& signals,
       output.print(format_result(one, bold) + (in_turn ? "\n" : ""));
   }
   if (in_turn && std::ranges::all_of(results, has_samples)) {
-    const ResultComparison comparison = compare_results({&base, 1}, {against, 1});
+    std::vector<std::span<const Result>> sides;
+    for (const Result& one : results) sides.emplace_back(&one, 1);
     // Differences from the trace fail the run anyway (require_verified).
     const bool verified = std::ranges::all_of(
         results, [](const Result& result) { return failures_of(result).empty(); });
-    if (!failure && verified && session.exit_code != Session::kInterrupted) {
-      require_common(comparison, {&base, 1}, {against, 1});
-    }
-    output.print(format_comparison(comparison, session, output.descriptor(), true));
-    if (comparison.regressed() && session.exit_code == 0) session.exit_code = Session::kRegression;
+    const bool ended = !failure && verified && session.exit_code != Session::kInterrupted;
+    const TurnsComparison turns = compare_in_turns(sides, ended, session, output.descriptor());
+    output.print(turns.text);
+    if (turns.regressed && session.exit_code == 0) session.exit_code = Session::kRegression;
   }
   finish(session, failure);
   return results;

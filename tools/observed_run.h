@@ -12,6 +12,7 @@
 #include "replay/run/observer.h"
 #include "replay/volumes/target.h"
 #include "tools/live_output.h"
+#include "tools/output_files.h"
 #include "tools/session.h"
 #include "tools/signals.h"
 
@@ -21,9 +22,9 @@ namespace filereel {
 struct ResultOptions {
   // Files for it and its report; "" for none, "-" for standard output.
   std::string json, html;
-  std::string against_json;  // file for the result of the --against volume, if any
-  std::string label, note;   // stored in the result
-  std::string against_label;
+  std::string label, note;  // stored in the result
+  // Of each volume of --against, in their order; empty for none.
+  std::vector<std::string> against_json, against_label;
   std::string plan_digest;  // PlanRecord::digest
   bool hide_serials = false;
   LiveOptions live;  // figures of every second while it runs
@@ -40,12 +41,15 @@ using Measure = std::function<bool(RunObserver& observer, std::span<Result> resu
 // otherwise. Then runs `measure` with progress on the terminal, adds warnings to the result
 // (replay/results/checks.h), saves it to the files of `options` and prints it. This also happens
 // after an interruption, which sets the session's exit code, and after an Error, which is rethrown.
-// If nothing was measured, an existing file is kept. Two alternating volumes give two results: then
-// it also prints their comparison, and sets the exit code to kRegression if the second is slower.
-// Returns the results.
+// If nothing was measured, an existing file is kept. `against` more volumes in turns give a result
+// each: then it also prints their comparisons (compare_in_turns), and sets the exit code to
+// kRegression if the second of two is slower. Returns the results.
 std::vector<Result> observe_run(Session& session, SignalWatch& signals,
                                 const ResultOptions& options, const std::vector<Target>& volumes,
-                                bool in_turn, const Measure& measure);
+                                std::size_t against, const Measure& measure);
+
+// The files to which all these write, with their options.
+std::vector<OutputFile> outputs_of(const ResultOptions& options);
 
 // The same for the results of `count` volumes, without saving or printing them. Throws any Error.
 std::vector<Result> observe_quietly(Session& session, SignalWatch& signals,

@@ -63,6 +63,22 @@ const FileFormat& format_of(OutputKind kind) {
   return *std::ranges::find(kFormats, std::optional(kind), &FileFormat::kind);
 }
 
+CLI::Validator output_file(const std::string& names, OutputKind kind) {
+  const std::string option = names.substr(names.rfind(',') + 1);
+  const auto prepare = [option, kind](std::string& value) -> std::string {
+    value = output_name(value);
+    const bool binary = kind == OutputKind::reel || kind == OutputKind::file_set;
+    if (binary && value == "-" && isatty(STDOUT_FILENO) != 0) {
+      throw Error(
+          ErrorKind::usage,
+          fmt::format("{} -: standard output is a terminal; name a file or a pipe", option));
+    }
+    check_suffix(option, value, kind);
+    return "";
+  };
+  return CLI::Validator(prepare, "");
+}
+
 }  // namespace
 
 std::string output_name(const std::string& file) {
@@ -81,19 +97,16 @@ void check_suffix(std::string_view option, const std::string& file, std::string_
 
 CLI::Option* add_output_option(CLI::App& command, const std::string& names, std::string& file,
                                OutputKind kind, const std::string& help) {
-  const std::string option = names.substr(names.rfind(',') + 1);
-  const auto prepare = [option, kind](std::string& value) -> std::string {
-    value = output_name(value);
-    const bool binary = kind == OutputKind::reel || kind == OutputKind::file_set;
-    if (binary && value == "-" && isatty(STDOUT_FILENO) != 0) {
-      throw Error(
-          ErrorKind::usage,
-          fmt::format("{} -: standard output is a terminal; name a file or a pipe", option));
-    }
-    check_suffix(option, value, kind);
-    return "";
-  };
-  return command.add_option(names, file, help)->transform(CLI::Validator(prepare, ""));
+  return command.add_option(names, file, help)->transform(output_file(names, kind));
+}
+
+CLI::Option* add_output_option(CLI::App& command, const std::string& names,
+                               std::vector<std::string>& files, OutputKind kind,
+                               const std::string& help) {
+  return command.add_option(names, files, help)
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->transform(output_file(names, kind));
 }
 
 }  // namespace filereel

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -26,6 +27,10 @@ enum class OutputKind : std::uint8_t {
 // for binary formats on a terminal.
 CLI::Option* add_output_option(CLI::App& command, const std::string& names, std::string& file,
                                OutputKind kind, const std::string& help);
+// The same for an option that may be repeated.
+CLI::Option* add_output_option(CLI::App& command, const std::string& names,
+                               std::vector<std::string>& files, OutputKind kind,
+                               const std::string& help);
 
 // "-" for all names of standard output; other names stay.
 std::string output_name(const std::string& file);

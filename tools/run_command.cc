@@ -45,8 +45,8 @@ constexpr const char* kDemonstration = "fc-test";
 
 struct RunArguments {
   std::vector<std::string> names;
-  std::string near, against, control;
-  std::vector<std::string> far, against_far, sweeps, parts;
+  std::string near, control;
+  std::vector<std::string> far, against, against_far, sweeps, parts;
   FormatArguments format;
   ParameterArguments parameters;
   RunsArguments runs;
@@ -60,8 +60,9 @@ struct RunArguments {
 void add_options(CLI::App& command, RunArguments& arguments) {
   add_repeated(command, "--far", arguments.far,
                "Second volume, for copies; may be repeated for workloads on more volumes");
-  command.add_option("--against", arguments.against,
-                     "Volume to measure in turns with the first one, and to compare with it");
+  add_repeated(command, "--against", arguments.against,
+               "Volume to measure in turns with the first one, and to compare with it; may be "
+               "repeated, for a ranking");
   add_repeated(command, "--against-far", arguments.against_far,
                "Second volume of --against (default: --far)");
   command.add_option("--control", arguments.control,
@@ -90,9 +91,9 @@ void add_options(CLI::App& command, RunArguments& arguments) {
   command.add_option("--label", arguments.output.label,
                      "Name of the result, such as a drive or 'firmware 1.08'");
   add_output_option(command, "--against-json", arguments.output.against_json, OutputKind::json,
-                    "Write the result of --against to this file");
-  command.add_option("--against-label", arguments.output.against_label,
-                     "Name of the result of --against");
+                    "Write the result of --against to this file; once for each");
+  add_repeated(command, "--against-label", arguments.output.against_label,
+               "Name of the result of --against; once for each");
 }
 
 PlanOverrides overrides_of(const RunArguments& arguments) {
@@ -109,12 +110,16 @@ PlanOverrides overrides_of(const RunArguments& arguments) {
 
 void check_together(const RunArguments& arguments) {
   const ResultOptions& output = arguments.output;
-  const auto needs_against = [&](bool given, std::string_view option) {
-    if (!given || !arguments.against.empty()) return;
-    throw Error(ErrorKind::usage, fmt::format("{} needs --against", option));
-  };
-  needs_against(!output.against_json.empty(), "--against-json");
-  needs_against(!output.against_label.empty(), "--against-label");
+  const std::size_t sides = arguments.against.size();
+  for (const auto& [option, given] : {std::pair{"--against-json", output.against_json.size()},
+                                      std::pair{"--against-label", output.against_label.size()}}) {
+    if (given == 0 || given == sides) continue;
+    throw Error(ErrorKind::usage,
+                sides == 0 ? fmt::format("{} needs --against", option)
+                           : fmt::format("--against names {}, but {} is given {}: give it once "
+                                         "for each, or not at all",
+                                         counted(sides, "volume"), option, counted(given, "time")));
+  }
   if (!arguments.control.empty() && !arguments.parts.empty()) {
     throw Error(ErrorKind::usage,
                 "--control supports one volume: omit --parts, and name a part with --near");
@@ -194,6 +199,7 @@ class SilentObserver final : public RunObserver {
 RunRequest request_of(const RunArguments& arguments, const Plan& plan) {
   RunRequest request{.plan = plan,
                      .targets = {.far = parse_targets(arguments.far),
+                                 .against = parse_targets(arguments.against),
                                  .against_far = parse_targets(arguments.against_far)},
                      .file_systems = parse_file_systems(arguments.format.file_systems),
                      .auto_runs = plan.auto_runs,
@@ -202,7 +208,6 @@ RunRequest request_of(const RunArguments& arguments, const Plan& plan) {
                      .block_baseline = arguments.block_baseline,
                      .for_comparison = true};
   if (!arguments.near.empty()) request.targets.near = parse_target(arguments.near);
-  if (!arguments.against.empty()) request.targets.against = {parse_target(arguments.against)};
   if (!arguments.control.empty()) request.targets.control = parse_target(arguments.control);
   apply_runs(arguments.runs, request.runs, request.auto_runs);
   return request;
@@ -228,7 +233,7 @@ std::vector<Result> observe(const RunArguments& arguments, const RunRequest& req
                             const Prepared& prepared, const ResultOptions& output,
                             SignalWatch& signals, Session& session) {
   std::vector<Result> results =
-      observe_run(session, signals, output, prepared.volumes, !request.targets.against.empty(),
+      observe_run(session, signals, output, prepared.volumes, request.targets.against.size(),
                   [&](RunObserver& observer, std::span<Result> measured) {
                     for (const std::string& remark : prepared.remarks) observer.notice(remark);
                     return run_plan(request, observer, measured.front(), measured.subspan(1));
@@ -381,6 +386,7 @@ void add_run_command(CLI::App& app, Session& session) {
       "  filereel run mp3 --near /dev/sdb,size=32G --parts begin,middle,end --destroy /dev/sdb\n"
       "  filereel run --near /dev/sdb --against /dev/sdc --destroy /dev/sdb --destroy /dev/sdc "
       "--fs ext4 --runs auto --budget 2h\n"
+      "  filereel run backup.reel --near /mnt/a --against /mnt/b --against /mnt/c --runs 8\n"
       "  filereel run review-desktop --full --near /dev/sdb --destroy /dev/sdb\n"
       "  filereel run random-read --time 2s --sweep depth=1,32 --json curve.json\n"
       "  filereel run app-git-clone random-read programs --fs ext4,ntfs --html all.html");

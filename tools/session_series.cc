@@ -83,13 +83,13 @@ bool wait_until(double boot_time_s, const std::stop_token& stop) {
 // The files of a session: of near, then of --against.
 std::vector<std::string> files_of(const ResultOptions& output) {
   std::vector<std::string> files = {output.json};
-  if (!output.against_json.empty()) files.push_back(output.against_json);
+  files.insert(files.end(), output.against_json.begin(), output.against_json.end());
   return files;
 }
 
 ResultOptions numbered(ResultOptions output, std::uint32_t number) {
   output.json = numbered_file(output.json, number);
-  output.against_json = numbered_file(output.against_json, number);
+  for (std::string& file : output.against_json) file = numbered_file(file, number);
   output.live.json = numbered_file(output.live.json, number);
   output.html.clear();  // one page of all sessions, at the end
   return output;
@@ -142,16 +142,12 @@ class SeriesRun {
  private:
   void check_outputs() const {
     const ResultOptions& output = series_.output;
-    const std::vector<OutputFile> files = {{"--json", output.json},
-                                           {"--html", output.html},
-                                           {"--against-json", output.against_json},
-                                           {"--live-json", output.live.json}};
-    check_output_files(files);
+    check_output_files(outputs_of(output));
     check_outside({{"--html", output.html}}, series_.volumes);
     for (std::uint32_t number = 1; number <= count_; ++number) {
-      const ResultOptions one = numbered(output, number);
-      if (output.html.empty() || (output.html != one.json && output.html != one.against_json &&
-                                  output.html != one.live.json)) {
+      const std::vector<OutputFile> files = outputs_of(numbered(output, number));
+      if (output.html.empty() ||
+          std::ranges::find(files, output.html, &OutputFile::file) == files.end()) {
         continue;
       }
       throw Error(ErrorKind::usage,
@@ -166,8 +162,8 @@ class SeriesRun {
     std::vector<ExpectedSession> expected;
     expected.push_back(expect_session(series_.request, output.label, output.hide_serials, 0));
     for (std::size_t side = 1; side < files_of(output).size(); ++side) {
-      expected.push_back(
-          expect_session(series_.request, output.against_label, output.hide_serials, side));
+      const std::string label = output.against_label.empty() ? "" : output.against_label[side - 1];
+      expected.push_back(expect_session(series_.request, label, output.hide_serials, side));
     }
     return expected;
   }
@@ -290,13 +286,12 @@ class SeriesRun {
     return true;
   }
 
-  // The page, and the comparison of all sessions: of two volumes in turn, otherwise of the volume
+  // The page, and the comparison of all sessions: of the volumes in turn, otherwise of the volume
   // with itself.
   void finish() const {
-    const bool in_turn = !series_.output.against_json.empty();
     const bool with_page = !series_.output.html.empty();
     std::vector<ReportedResult> reported;
-    std::vector<Result> sides[2];
+    std::vector<std::vector<Result>> sides(files_of(series_.output).size());
     for (std::uint32_t number = 1; number <= count_; ++number) {
       const std::vector<std::string> files = files_of(numbered(series_.output, number));
       for (std::size_t side = 0; side < files.size(); ++side) {
@@ -305,14 +300,15 @@ class SeriesRun {
       }
     }
     if (with_page) session_.print_to(series_.output.html, html_report(std::move(reported)));
-    if (in_turn) {
+    if (sides.size() > 1) {
       session_.print(fmt::format("All {}:\n", counted(count_, "session")));
-      ComparisonOutput output;
-      output.all = true;
-      show_comparison(sides[0], sides[1], output, session_);
+      const std::vector<std::span<const Result>> all(sides.begin(), sides.end());
+      const TurnsComparison turns = compare_in_turns(all, true, session_, STDOUT_FILENO);
+      session_.print(turns.text);
+      if (turns.regressed) session_.exit_code = Session::kRegression;
       return;
     }
-    const SelfComparison self = compare_with_itself(sides[0]);
+    const SelfComparison self = compare_with_itself(sides.front());
     if (self.measurements.empty()) return;
     session_.print(
         fmt::format("\nThe {} compared with each other:\n\n", counted(count_, "session")) +
@@ -355,10 +351,8 @@ void check_series(const SeriesArguments& arguments, const ResultOptions& output,
   if (!has_sessions(arguments)) return;
   refuse(output.json.empty(), "--sessions needs --json: each session has a file");
   refuse(in_turn && output.against_json.empty(),
-         "--sessions with --against needs --against-json: each session has two files");
-  for (const auto& [option, file] :
-       {std::pair{"--json", output.json}, std::pair{"--against-json", output.against_json},
-        std::pair{"--html", output.html}, std::pair{"--live-json", output.live.json}}) {
+         "--sessions with --against needs --against-json: each volume has a file per session");
+  for (const auto& [option, file] : outputs_of(output)) {
     refuse(!file.empty() && names_stream(file),
            fmt::format("{} {} does not support --sessions: name a file", option, printable(file)));
   }

@@ -13,7 +13,7 @@
 //   once.
 // - Within a process, pauses are measured with a clock that neither changes of the time of day nor
 //   suspension affect (CLOCK_BOOTTIME). Only a continued series relies on the time of day.
-// - Two volumes in turn are one session with two files. The verdict is that of all sessions
+// - Volumes in turn are one session with a file each. The verdict is that of all sessions
 //   together: one comparison keeps the promise of at most one false alarm in a hundred, many do
 //   not.
 #pragma once

@@ -174,7 +174,7 @@ std::size_t count_volumes(const RunRequest& request) {
     wanted = {std::max(wanted.least, one.least), std::max(wanted.most, one.most)};
   }
   const NamedTargets& targets = request.targets;
-  const std::size_t named = 1 + std::max(targets.far.size(), targets.against_far.size());
+  const std::size_t named = 1 + targets.far.size();
   if (named > wanted.most) {
     throw Error(
         ErrorKind::usage,

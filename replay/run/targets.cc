@@ -87,11 +87,13 @@ void check_which_are_named(const NamedTargets& named) {
   needs(named.control.has_value(), near, "--control", "--near");
   needs(!named.against_far.empty(), !named.against.empty(), "--against-far", "--against");
   needs(!named.against_far.empty(), !named.far.empty(), "--against-far", "--far");
-  if (!named.against_far.empty() && named.against_far.size() != named.far.size()) {
+  const std::size_t sides = named.against.size();
+  if (!named.against_far.empty() && named.against_far.size() != named.far.size() * sides) {
     throw Error(ErrorKind::usage,
                 fmt::format("--far names {} but --against-far names {}: name the same "
-                            "number, or omit --against-far to share those of --far",
-                            counted(named.far.size(), "volume"), named.against_far.size()));
+                            "number{}, or omit --against-far to share those of --far",
+                            counted(named.far.size(), "volume"), named.against_far.size(),
+                            sides > 1 ? " for each --against" : ""));
   }
 }
 
@@ -107,7 +109,7 @@ void check_comparable(const NamedTargets& named) {
   for (const Target& other : named.against) check_comparable(*named.near, other);
   if (named.control) check_comparable(*named.near, *named.control);
   for (std::size_t i = 0; i < named.against_far.size(); ++i) {
-    check_comparable(named.far[i], named.against_far[i]);
+    check_comparable(named.far[i % named.far.size()], named.against_far[i]);
   }
 }
 
@@ -131,12 +133,15 @@ void add_side(const std::string& near, const std::string& prefix, const SideTarg
 void check_all_apart(const ChosenTargets& targets, std::span<const DrivePart> parts, bool listed,
                      bool controlled) {
   NamedList all;
-  const auto name = [&](std::size_t number, const char* usual) {
+  const auto name = [&](std::size_t number, const std::string& usual) {
     return listed ? fmt::format("volume {}", number) : usual;
   };
   add_side(name(1, "near"), "", targets.first, parts, all);
+  const std::size_t compared = targets.against.size() - (controlled ? 1 : 0);
   for (std::size_t i = 0; i < targets.against.size(); ++i) {
-    const char* const role = controlled && i + 1 == targets.against.size() ? "control" : "against";
+    const std::string role = i == compared  ? "control"
+                             : compared > 1 ? fmt::format("against {}", i + 1)
+                                            : "against";
     add_side(name(i + 2, role), role, targets.against[i], parts, all);
   }
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -178,8 +183,11 @@ ChosenTargets choose_targets(const NamedTargets& named, std::span<const DrivePar
     return parts.empty() ? std::vector<Target>{target} : place_parts(target, parts, option);
   };
   targets.first = {near(*named.near, "--near"), named.far};
+  std::span<const Target> far = named.against_far;
   for (const Target& one : named.against) {
-    targets.against.push_back({near(one, "--against"), named.against_far});
+    const std::span<const Target> own = far.first(far.empty() ? 0 : named.far.size());
+    targets.against.push_back({near(one, "--against"), {own.begin(), own.end()}});
+    far = far.subspan(own.size());
   }
   if (named.control) targets.against.push_back({near(*named.control, "--control"), {}});
   check_all_apart(targets, parts, named.listed, named.control.has_value());

@@ -19,10 +19,10 @@ namespace filereel {
 struct NamedTargets {
   std::optional<Target> near = {};
   std::vector<Target> far = {};
-  std::vector<Target> against = {};  // measured in turns with near
-  std::vector<Target> against_far = {};
-  std::optional<Target> control = {};  // measured in turns with all of them
-  bool listed = false;                 // near and against are a list: messages number them
+  std::vector<Target> against = {};      // measured in turns with near
+  std::vector<Target> against_far = {};  // as many as far for each of them, or none
+  std::optional<Target> control = {};    // measured in turns with all of them
+  bool listed = false;                   // near and against are a list: messages number them
 };
 
 // The targets of one result.

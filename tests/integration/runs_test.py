@@ -170,6 +170,44 @@ class InTurn(Runs):
         self.assertEqual(self.samples("b.json"), [3] * 5)
         self.assertEqual([os.listdir(folder) for folder in folders], [[], [], []])
 
+    def three_volumes(self):
+        arguments = ["--near", self.folder("a")]
+        for name in ("b", "c"):
+            arguments += ["--against", self.folder(name), "--against-json", f"{name}.json"]
+        return arguments + ["--json", "a.json"]
+
+    def test_more_volumes_take_turns_and_are_ranked(self):
+        done = self.filereel("run", "--set", self.small_set(), "--operations", STEPS, "--runs", "3",
+                             *self.three_volumes(), "--against-label", "second", "--against-label",
+                             "third")
+        steps = sorted((start, name) for name in "abc" for start, _ in self.starts(f"{name}.json"))
+        self.assertEqual("".join(name for _, name in steps)[::2], "abccbaabc")
+        self.assertEqual([self.result(f"{name}.json")["label"] for name in "abc"],
+                         [self.folder("a"), "second", "third"])
+        for name in ("second", "third"):
+            self.assertRegex(done.out, rf"(?m)^base: .*; new: {name}$")
+        self.assertNotRegex(done.out, r"base: second")
+        ranked = done.out[done.out.rindex("base: "):]
+        self.assertRegex(ranked, r"(?m)^second +.*\brank|rank")
+
+    def test_more_volumes_have_a_file_and_a_label_each_or_none(self):
+        volumes = ["--near", self.folder("a"), "--against", self.folder("b"), "--against",
+                   self.folder("c")]
+        for option, value in (("--against-json", "b.json"), ("--against-label", "b")):
+            self.assert_refused(self.filereel("run", "random-read", *volumes, option, value, status=None), 2,
+                                "--against names 2 volumes", option, "1 time")
+        self.assert_refused(self.filereel("run", "--set", self.small_set(), *volumes, "--far", self.folder("f"),
+                                          "--against-far", self.folder("g"), status=None), 2,
+                            "--against-far names 1", "for each --against")
+
+    def test_each_of_more_volumes_has_its_own_far_volume(self):
+        self.filereel("run", "--set", self.small_set(), "--operations", "create,copy-far", "--runs",
+                      "2", *self.three_volumes(), "--far", self.folder("f"), "--against-far",
+                      self.folder("g"), "--against-far", self.folder("h"))
+        for name, far in zip("abc", "fgh"):
+            self.assertEqual([one["target"] for one in self.result(f"{name}.json")["volumes"]],
+                             [self.folder(name), self.folder(far)])
+
     def test_a_workload_takes_turns_at_every_point(self):
         done = self.filereel("run", "random-read", "--scale", "0.002", "--time", "50ms", "--sweep",
                              "depth=1,4", "--near", self.folder("near"), "--against",

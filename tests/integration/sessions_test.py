@@ -137,6 +137,15 @@ class Complete(Sessions):
             self.assertEqual(self.results(), ["o-1.json", "o-2.json", "r-1.json", "r-2.json"])
             self.assertEqual(len(self.stored()), 4)
 
+    def test_more_volumes_in_turns_are_ranked_over_all_sessions(self):
+        more = []
+        for name in ("o", "p"):
+            more += ["--against", f"image:{self.scratch}/{name}.img", "--against-json", f"{name}.json"]
+        done = self.filereel(*self.command(2, *more))
+        self.assertIn("All 2 sessions:", done.out)
+        self.assertEqual(self.results(),
+                         [f"{name}-{number}.json" for name in "opr" for number in (1, 2)])
+
     def test_a_single_session_goes_into_the_history_without_a_number(self):
         command = self.command(1)
         self.filereel(*command)
