@@ -14,7 +14,9 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include "filesets/system/counted.h"
 #include "filesets/system/error.h"
+#include "filesets/system/printable.h"
 #include "replay/compare/groups.h"
 #include "replay/compare/index.h"
 #include "replay/compare/ranking.h"
@@ -41,7 +43,14 @@ struct CompareArguments {
 ResultGroup load_group(const std::vector<std::string>& files) {
   ResultGroup group{.name = {}, .results = {}, .files = files};
   for (const std::string& file : files) {
-    group.results.push_back(load_result(file, ResultDetail::figures));
+    std::vector<Result> results = load_results(file, ResultDetail::figures);
+    if (results.size() > 1) {
+      throw Error(ErrorKind::unusable_input,
+                  fmt::format("{}: a prediction on {}: name it alone to rank them, or compare "
+                              "results of `filereel replay --json` on one volume each",
+                              printable(file), counted(results.size(), "volume")));
+    }
+    group.results.push_back(std::move(results.front()));
   }
   return group;
 }
@@ -50,12 +59,13 @@ ResultGroup load_group(const std::vector<std::string>& files) {
 std::vector<ResultGroup> load_groups(const std::vector<std::string>& files) {
   std::vector<ResultGroup> groups;
   for (const std::string& file : files) {
-    Result result = load_result(file, ResultDetail::figures);
-    const std::string name = result.label.empty() ? file : result.label;
-    auto group = std::ranges::find(groups, name, &ResultGroup::name);
-    if (group == groups.end()) group = groups.insert(groups.end(), {name, {}, {}});
-    group->results.push_back(std::move(result));
-    group->files.push_back(file);
+    for (Result& result : load_results(file, ResultDetail::figures)) {
+      const std::string name = result.label.empty() ? file : result.label;
+      auto group = std::ranges::find(groups, name, &ResultGroup::name);
+      if (group == groups.end()) group = groups.insert(groups.end(), {name, {}, {}});
+      group->results.push_back(std::move(result));
+      group->files.push_back(file);
+    }
   }
   return groups;
 }

@@ -106,6 +106,11 @@ void write_report(const Session& session, std::span<const Result> results, const
   session.print_to(to, html_report(reported(results)));
 }
 
+void write_report(const Session& session, const StoredPrediction& stored, const std::string& to) {
+  if (to.empty()) return;
+  session.print_to(to, html_report(reported(stored.results), {&stored, 1}));
+}
+
 void add_result_options(CLI::App& command, ResultOptions& options) {
   add_output_option(command, "--json", options.json, OutputKind::json,
                     "Write the result to this file; - for standard output");

@@ -9,6 +9,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "replay/compare/prediction_json.h"
 #include "replay/run/observer.h"
 #include "replay/volumes/target.h"
 #include "tools/live_output.h"
@@ -59,6 +60,8 @@ std::vector<Result> observe_quietly(Session& session, SignalWatch& signals,
 
 // Writes the HTML report of the results to a file; "" for none, "-" for standard output.
 void write_report(const Session& session, std::span<const Result> results, const std::string& to);
+// The same with a prediction from them.
+void write_report(const Session& session, const StoredPrediction& stored, const std::string& to);
 
 // Throws Error(failed) if a replay diverged from its trace in a way that matters.
 void require_verified(std::span<const Result> results);

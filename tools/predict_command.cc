@@ -1,5 +1,6 @@
 // filereel predict: the expected run time of a recorded program on volumes, from replays at pace
 // `think` on all of them in turns.
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,8 +15,10 @@
 #include "filesets/system/printable.h"
 #include "filesets/system/read_file.h"
 #include "filesets/system/sandbox.h"
+#include "replay/compare/grouped_commits.h"
 #include "replay/compare/prediction.h"
 #include "replay/compare/prediction_json.h"
+#include "replay/compare/prediction_limits.h"
 #include "replay/compare/sessions.h"
 #include "replay/report/formatting.h"
 #include "replay/results/failures.h"
@@ -61,7 +64,8 @@ std::string unknown_accuracy(const TraceInfo& info) {
          "them), so all pauses are replayed as sleeps";
 }
 
-PredictedProgram describe(const std::string& name, const TraceInfo& info) {
+PredictedProgram describe(const std::string& name, RecordedTrace& trace) {
+  const TraceInfo& info = trace.info();
   if (!info.timed) {
     throw Error(ErrorKind::unusable_input,
                 fmt::format("{}: has no recorded times, which a prediction needs; record the "
@@ -69,10 +73,12 @@ PredictedProgram describe(const std::string& name, const TraceInfo& info) {
                             printable(name)));
   }
   const auto command = info.facts.find("command");
+  const double recorded_s = static_cast<double>(info.duration_ns) * 1e-9;
   return {.reel = name,
           .command = command == info.facts.end() ? "" : command->second,
-          .recorded_s = static_cast<double>(info.duration_ns) * 1e-9,
-          .unknown_accuracy = unknown_accuracy(info)};
+          .recorded_s = recorded_s,
+          .unknown_accuracy = unknown_accuracy(info),
+          .commits = grouped_commits(trace, recorded_s)};
 }
 
 RunRequest request_of(const PredictArguments& arguments, const Plan& plan,
@@ -102,27 +108,22 @@ Plan plan_of(const PredictArguments& arguments) {
   return load_plan({&arguments.reel, 1}, overrides, remarks);
 }
 
-// The name of the volume that was measured, without serial numbers if they are hidden.
-std::string volume_of(const Result& result, const Measurement& measurement) {
-  for (const VolumeDescription& volume : result.volumes) {
-    if (volume.file_system == measurement.file_system) return volume.target;
-  }
-  return result.label;
-}
-
 // A volume for each file system of each result.
 std::vector<ReplayedVolume> replayed_volumes(std::span<const Result> results,
+                                             const std::optional<GroupedCommits>& commits,
                                              bool allow_divergence) {
   std::vector<ReplayedVolume> volumes;
   for (const Result& result : results) {
     for (const Measurement& one : result.measurements) {
       ReplayedVolume& volume = volumes.emplace_back(
-          ReplayedVolume{.name = volume_of(result, one), .file_system = one.file_system});
+          ReplayedVolume{.name = volume_name(result, one), .file_system = one.file_system});
       for (const Sample& sample : one.samples) {
         const bool unusable = allow_divergence ? was_cut_short(sample) : has_failed(sample);
         if (unusable || !(sample.elapsed_s > 0)) continue;
         volume.seconds.push_back(sample.elapsed_s);
         volume.runs.push_back(sample.run);
+        if (!commits) continue;
+        volume.most_saved = std::max(volume.most_saved, most_saved(*commits, sample));
       }
       if (allow_divergence || failures_of(result, one).empty()) continue;
       volume.obstacle = failed_work_text(result, one);
@@ -134,43 +135,34 @@ std::vector<ReplayedVolume> replayed_volumes(std::span<const Result> results,
   return volumes;
 }
 
-// Each warning once, with the volumes that it holds for.
-std::string warnings_of(std::span<const Result> results) {
-  Result all;
-  for (const Result& result : results) {
-    const std::string name = results.size() > 1 ? result.label : "";
-    for (const Warning& warning : result.warnings) all.warn(warning, name);
-  }
-  std::string text;
-  for (const Warning& warning : all.warnings) text += format_warning(warning);
-  return text;
+StoredPrediction predicted(PredictedProgram program, std::vector<Result> results,
+                           bool allow_divergence) {
+  StoredPrediction stored{.program = std::move(program)};
+  stored.volumes = replayed_volumes(results, stored.program.commits, allow_divergence);
+  const double sessions = assumed_spread(results.front().host.machine, Aspect::time, 0);
+  const bool known = stored.program.unknown_accuracy.empty();
+  stored.prediction = predict_times(
+      stored.volumes, known ? std::optional(kReplayAccuracy) : std::nullopt, sessions);
+  stored.results = std::move(results);
+  return stored;
 }
 
-void show(const PredictArguments& arguments, const PredictedProgram& program,
-          std::span<const Result> results, const Session& session) {
-  const std::vector<ReplayedVolume> volumes = replayed_volumes(results, arguments.allow_divergence);
-  const double sessions = assumed_spread(results.front().host.machine, Aspect::time, 0);
-  const Prediction prediction = predict_times(
-      volumes, program.unknown_accuracy.empty() ? std::optional(kReplayAccuracy) : std::nullopt,
-      sessions);
+void show(const PredictArguments& arguments, const StoredPrediction& stored,
+          const Session& session) {
   const ResultOptions& output = arguments.output;
   const bool taken = output.json == "-" || output.html == "-" || output.live.json == "-";
   const auto bold = [&](const std::string& text) {
     return session.bold(text, taken ? STDERR_FILENO : STDOUT_FILENO);
   };
-  const std::string text =
-      format_prediction(program, volumes, prediction, bold) + warnings_of(results);
-  if (!output.json.empty()) {
-    session.print_to(output.json, prediction_to_json(program, volumes, prediction, results));
-  }
-  write_report(session, results, output.html);
+  const std::string text = format_prediction(stored, bold) + warnings_of(stored.results);
+  if (!output.json.empty()) session.print_to(output.json, prediction_to_json(stored));
+  write_report(session, stored, output.html);
   taken ? static_cast<void>(session.print_aside(text)) : session.print(text);
 }
 
 void predict(const PredictArguments& arguments, Session& session) {
   require_calls(CallUse::volumes, "measuring volumes");
-  const PredictedProgram program =
-      describe(arguments.reel, open_named_reel(arguments.reel)->info());
+  PredictedProgram program = describe(arguments.reel, *open_named_reel(arguments.reel));
   clear_leftovers(session);
   const Plan plan = plan_of(arguments);
   const std::vector<Target> targets = parse_targets(arguments.volumes);
@@ -181,14 +173,16 @@ void predict(const PredictArguments& arguments, Session& session) {
   SignalWatch signals;
   request.stop = signals.token();
   request.continued = [&signals] { return signals.continued(); };
-  const std::vector<Result> results =
+  std::vector<Result> results =
       observe_quietly(session, signals, arguments.output, targets, targets.size(),
                       [&](RunObserver& observer, std::span<Result> measured) {
                         return run_plan(request, observer, measured.front(), measured.subspan(1));
                       });
   if (session.exit_code == Session::kInterrupted) return;
-  show(arguments, program, results, session);
-  if (!arguments.allow_divergence) require_verified(results);
+  const StoredPrediction stored =
+      predicted(std::move(program), std::move(results), arguments.allow_divergence);
+  show(arguments, stored, session);
+  if (!arguments.allow_divergence) require_verified(stored.results);
 }
 
 }  // namespace

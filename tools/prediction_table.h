@@ -9,10 +9,11 @@
 
 namespace filereel {
 
-// The recorded time, a table of the expected ones, a conclusion, and the reliability of the
-// figures.
-std::string format_prediction(const PredictedProgram& program,
-                              std::span<const ReplayedVolume> volumes, const Prediction& prediction,
-                              const Bold& bold);
+// The recorded time, a table of the expected ones, a conclusion, what takes the time, and the
+// reliability of the figures.
+std::string format_prediction(const StoredPrediction& stored, const Bold& bold);
+
+// The warnings of the results, each once.
+std::string warnings_of(std::span<const Result> results);
 
 }  // namespace filereel

@@ -3,6 +3,8 @@
 #include <functional>
 #include <iterator>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,20 +30,40 @@ struct ReportArguments {
 
 struct ReportOutput {
   const std::string* file;
-  std::function<std::string(std::vector<ReportedResult>&)> make;
+  std::function<std::string(std::vector<ReportedResult>&, std::span<const StoredPrediction>)> make;
+};
+
+// The predictions have their results in the list, too.
+struct LoadedFiles {
+  std::vector<ReportedResult> results = {};
+  std::vector<StoredPrediction> predictions = {};
+
+  void load(const std::string& path, const std::string& group, ResultDetail detail) {
+    const std::string text = read_result(path);
+    std::optional<StoredPrediction> stored = load_prediction(path, text, detail);
+    if (!stored) {
+      results.push_back({path, load_result(path, text, detail), group});
+      return;
+    }
+    for (const Result& result : stored->results) results.push_back({path, result, group});
+    predictions.push_back(*std::move(stored));
+  }
 };
 
 // The page is the last one: it takes the results.
 std::vector<ReportOutput> outputs_of(const ReportArguments& arguments) {
   const std::vector<ReportOutput> all = {
-      {&arguments.csv, samples_csv},
-      {&arguments.markdown, markdown_report},
+      {&arguments.csv, [](const auto& results, const auto&) { return samples_csv(results); }},
+      {&arguments.markdown,
+       [](const auto& results, const auto&) { return markdown_report(results); }},
       {&arguments.google_benchmark,
-       [](std::vector<ReportedResult>& results) {
+       [](const auto& results, const auto&) {
          return google_benchmark_json(results.front().result);
        }},
       {&arguments.html,
-       [](std::vector<ReportedResult>& results) { return html_report(std::move(results)); }},
+       [](auto& results, const auto& predictions) {
+         return html_report(std::move(results), predictions);
+       }},
   };
   std::vector<ReportOutput> wanted;
   std::ranges::copy_if(all, std::back_inserter(wanted),
@@ -53,10 +75,6 @@ std::vector<ReportOutput> outputs_of(const ReportArguments& arguments) {
                       {"--csv", arguments.csv},
                       {"--markdown", arguments.markdown},
                       {"--google-benchmark", arguments.google_benchmark}});
-  if (!arguments.google_benchmark.empty() && arguments.results.size() > 1) {
-    throw Error(ErrorKind::usage,
-                "--google-benchmark writes one result: name only one; compare.py reads two files");
-  }
   return wanted;
 }
 
@@ -78,21 +96,23 @@ void report(const ReportArguments& arguments, const Session& session) {
   const std::vector<ReportOutput> outputs = outputs_of(arguments);
   // Only the page shows the rest.
   const ResultDetail detail = arguments.html.empty() ? ResultDetail::figures : ResultDetail::all;
-  std::vector<ReportedResult> results;
-  const auto load = [&](const std::vector<std::string>& paths, const std::string& group) {
-    for (const std::string& path : paths) {
-      results.push_back({path, load_result(path, detail), group});
-    }
-  };
-  load(arguments.results, "");
-  load(arguments.base, "base");
-  load(arguments.fresh, "new");
+  LoadedFiles loaded;
+  for (const std::string& path : arguments.results) loaded.load(path, "", detail);
+  for (const std::string& path : arguments.base) loaded.load(path, "base", detail);
+  for (const std::string& path : arguments.fresh) loaded.load(path, "new", detail);
+  std::vector<ReportedResult>& results = loaded.results;
+  if (!arguments.google_benchmark.empty() && results.size() > 1) {
+    throw Error(ErrorKind::usage,
+                "--google-benchmark writes one result: name only one; compare.py reads two files");
+  }
   if (results.empty()) {
     throw Error(ErrorKind::usage,
                 "report needs a result: filereel report RESULT.json -o FILE.html");
   }
   mark_reference(arguments.reference, results);
-  for (const ReportOutput& output : outputs) session.print_to(*output.file, output.make(results));
+  for (const ReportOutput& output : outputs) {
+    session.print_to(*output.file, output.make(results, loaded.predictions));
+  }
 }
 
 }  // namespace
@@ -102,8 +122,8 @@ void add_report_command(CLI::App& app, Session& session) {
       app.add_subcommand("report", "Write results as a page with charts, as tables or as data");
   const auto arguments = std::make_shared<ReportArguments>();
   command->add_option("RESULT", arguments->results,
-                      "Results written by run or replay with --json; those of one drive share a "
-                      "column");
+                      "Results written by run, replay or predict with --json; those of one drive "
+                      "share a column");
   command->add_option("--base", arguments->base, "Result of the base column; may be repeated")
       ->allow_extra_args(false);
   command->add_option("--new", arguments->fresh, "Result of the new column; may be repeated")

@@ -44,7 +44,29 @@ std::string read_result(const std::string& path) {
   return *std::move(text);
 }
 
+std::optional<StoredPrediction> load_prediction(const std::string& path, std::string_view text,
+                                                ResultDetail detail) {
+  if (!is_prediction(text)) return std::nullopt;
+  return within_memory(fmt::format("the prediction '{}'", printable(name_of(path))),
+                       [&] { return prediction_from_json(text, name_of(path), detail); });
+}
+
+std::vector<Result> load_results(const std::string& path, ResultDetail detail) {
+  const std::string text = read_result(path);
+  if (auto stored = load_prediction(path, text, detail)) return std::move(stored->results);
+  std::vector<Result> results;
+  results.push_back(load_result(path, text, detail));
+  return results;
+}
+
 Result load_result(const std::string& path, std::string_view text, ResultDetail detail) {
+  if (is_prediction(text)) {
+    throw Error(
+        ErrorKind::unusable_input,
+        fmt::format("{}: a prediction, not a result: name a result of `filereel run --json` "
+                    "or `filereel replay --json`",
+                    name_of(path)));
+  }
   return result_from_json(text, name_of(path), detail);
 }
 

@@ -27,6 +27,7 @@
 #include "tools/commands.h"
 #include "tools/file_set_summary.h"
 #include "tools/heat_map.h"
+#include "tools/prediction_table.h"
 #include "tools/reel_summary.h"
 #include "tools/result_file.h"
 #include "tools/result_table.h"
@@ -244,6 +245,17 @@ class Show {
     session_.print(format_result(result, bold()) + volume_features(result) + maps);
   }
 
+  // With `wanted`: also the tables and heat maps of the replays.
+  void prediction(const StoredPrediction& stored, const std::string& wanted) const {
+    if (json_) return session_.write(prediction_to_json(stored));
+    std::string text = format_prediction(stored, bold()) + warnings_of(stored.results);
+    for (const Result& result : stored.results) {
+      if (wanted.empty()) break;
+      text += "\n" + format_result(result, bold()) + heat_maps(result, wanted, bold());
+    }
+    session_.print(text);
+  }
+
  private:
   Bold bold() const {
     return [this](const std::string& text) { return session_.bold(text, STDOUT_FILENO); };
@@ -307,7 +319,12 @@ void show(const ShowArguments& arguments, Session& session) {
     return dump_reel(*reader, name, session);
   }
   const Show show(arguments.json, arguments.full, session);
-  if (is_result(name)) return show.result(load_result(name), arguments.measurement);
+  if (is_result(name)) {
+    const std::string text = read_result(name);
+    const auto prediction = load_prediction(name, text);
+    return prediction ? show.prediction(*prediction, arguments.measurement)
+                      : show.result(load_result(name, text), arguments.measurement);
+  }
   if (!arguments.measurement.empty()) {
     throw Error(ErrorKind::usage, "--measurement applies to results only");
   }

@@ -65,6 +65,8 @@ double two_sided(const ReplayedTime& one, const ReplayedTime& other,
                  std::span<const ReplayedVolume> volumes, const RatioErrors& errors) {
   const std::vector<double> turns = turns_of(volumes[one.time.volume], volumes[other.time.volume]);
   double difference = std::log(one.time.median_s / other.time.median_s), error = 0;
+  const ReplayedTime& slower = difference > 0 ? one : other;
+  const double saved = -std::log1p(-volumes[slower.time.volume].most_saved);
   if (turns.size() < kLeastForInterval) {
     constexpr double kSides = 2;
     error = std::hypot(std::hypot(one.spread, other.spread, errors.accuracy),
@@ -74,8 +76,9 @@ double two_sided(const ReplayedTime& one, const ReplayedTime& other,
     error =
         std::hypot(std::sqrt(variance(turns) / static_cast<double>(turns.size())), errors.accuracy);
   }
-  if (error == 0) return difference == 0 ? 1 : 0;
-  return 2 * normal_tail(std::abs(difference) / error);
+  const double least = std::max(0.0, std::abs(difference) - saved);
+  if (error == 0) return least == 0 ? 1 : 0;
+  return 2 * normal_tail(least / error);
 }
 
 void rank(std::span<ReplayedTime> times, std::span<const ReplayedVolume> volumes,
@@ -111,7 +114,8 @@ Prediction predict_times(std::span<const ReplayedVolume> volumes,
     if (one.time.rank > 0) {
       const double width =
           std::exp(kDeviations * std::hypot(one.spread, accuracy ? accuracy->single : 0, sessions));
-      one.time.interval = {one.time.median_s / width, one.time.median_s * width};
+      const double least = one.time.median_s * (1 - volumes[one.time.volume].most_saved);
+      one.time.interval = {least / width, one.time.median_s * width};
     }
     prediction.times.push_back(std::move(one.time));
   }

@@ -16,6 +16,8 @@
 //   2 sessions²). A volume is shown to be slower than
 //   another if the two-sided p of the normal distribution, corrected for all pairs (holm.h), is at
 //   most 5 %.
+// - What grouped commits may save (grouped_commits.h) lowers the begin of an interval, and the time
+//   of the slower one of two volumes.
 #pragma once
 
 #include <cstddef>
@@ -46,6 +48,7 @@ struct ReplayedVolume {
   // file system.
   std::vector<std::uint32_t> runs = {};
   std::string obstacle = {};  // why the replays predict nothing; "" if they do
+  double most_saved = 0;      // share of the time that the program may save (grouped_commits.h)
 };
 
 struct PredictedTime {

@@ -1,15 +1,21 @@
 #include "replay/compare/prediction_json.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "filesets/system/error.h"
 #include "replay/compare/comparison_json.h"
 #include "replay/json.h"
-#include "replay/results/result_json.h"
+#include "replay/parse_json.h"
 
 namespace filereel {
 namespace {
 
 constexpr int kPredictionSchemaVersion = 1;
+constexpr const char* kPredictions = "predictions";
 
 Json to_json(const PredictedTime& time, std::span<const ReplayedVolume> volumes) {
   const ReplayedVolume& volume = volumes[time.volume];
@@ -19,6 +25,7 @@ Json to_json(const PredictedTime& time, std::span<const ReplayedVolume> volumes)
                {"samples_s", volume.seconds}};
   if (!volume.seconds.empty()) json["median_s"] = time.median_s;
   put_interval(json, "interval_95", time.interval);
+  if (volume.most_saved > 0) json["most_saved"] = volume.most_saved;
   json["slower_than"] = Json::array();
   for (const std::size_t other : time.faster) {
     json["slower_than"].push_back(
@@ -28,11 +35,102 @@ Json to_json(const PredictedTime& time, std::span<const ReplayedVolume> volumes)
   return json;
 }
 
+Json to_json(const GroupedCommits& commits) {
+  return {{"syncs", commits.syncs},
+          {"all_syncs", commits.all_syncs},
+          {"threads", commits.threads},
+          {"sync_s", commits.sync_s}};
+}
+
+// Reads the members of a prediction. nlohmann's exceptions are those of Json.
+struct Reader {
+  StoredPrediction& stored;
+
+  static ReplayedVolume volume(const Json& json) {
+    return {.name = json.at("volume").get<std::string>(),
+            .file_system = json.at("file_system").get<std::string>()};
+  }
+
+  std::size_t number_of(const Json& json) const {
+    const ReplayedVolume wanted = volume(json);
+    const auto found = std::ranges::find_if(stored.volumes, [&](const ReplayedVolume& one) {
+      return one.name == wanted.name && one.file_system == wanted.file_system;
+    });
+    if (found == stored.volumes.end()) throw Json::out_of_range::create(403, "volume", nullptr);
+    return static_cast<std::size_t>(found - stored.volumes.begin());
+  }
+
+  void program(const Json& json) const {
+    PredictedProgram& program = stored.program;
+    program.reel = json.at("reel").get<std::string>();
+    program.command = json.value("command", "");
+    program.recorded_s = json.at("recorded_s").get<double>();
+    program.unknown_accuracy = json.value("accuracy_unknown", "");
+    if (const auto found = json.find("grouped_commits"); found != json.end()) {
+      program.commits = GroupedCommits{.syncs = found->at("syncs").get<std::uint64_t>(),
+                                       .all_syncs = found->at("all_syncs").get<std::uint64_t>(),
+                                       .threads = found->at("threads").get<std::uint32_t>(),
+                                       .sync_s = found->at("sync_s").get<double>(),
+                                       .recorded_s = program.recorded_s};
+    }
+    if (const auto found = json.find("accuracy"); found != json.end()) {
+      stored.prediction.accuracy = ReplayAccuracy{.single = found->at("single").get<double>(),
+                                                  .between = found->at("between").get<double>()};
+    }
+    stored.prediction.sessions = json.value("sessions", 0.0);
+  }
+
+  void times(const Json& list) const {
+    for (const Json& json : list) {
+      ReplayedVolume& one = stored.volumes.emplace_back(volume(json));
+      one.seconds = json.at("samples_s").get<std::vector<double>>();
+      one.most_saved = json.value("most_saved", 0.0);
+    }
+    for (const Json& json : list) {
+      PredictedTime& time = stored.prediction.times.emplace_back();
+      time.volume = number_of(json);
+      time.median_s = json.value("median_s", 0.0);
+      time.rank = json.at("rank").get<std::uint32_t>();
+      time.reason = json.value("reason", "");
+      if (const auto found = json.find("interval_95"); found != json.end()) {
+        time.interval = Interval{found->at("low").get<double>(), found->at("high").get<double>()};
+      }
+      for (const Json& other : json.at("slower_than")) time.faster.push_back(number_of(other));
+    }
+  }
+};
+
+// Reads only the names of the members of the outermost object, up to the one that decides.
+struct FirstMembers final : nlohmann::json_sax<Json> {
+  std::size_t depth = 0;
+  bool found = false;
+
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(number_integer_t) override { return true; }
+  bool number_unsigned(number_unsigned_t) override { return true; }
+  bool number_float(number_float_t, const string_t&) override { return true; }
+  bool string(string_t&) override { return true; }
+  bool binary(binary_t&) override { return true; }
+  bool start_object(std::size_t) override { return ++depth > 0; }
+  bool end_object() override { return --depth > 0; }
+  bool start_array(std::size_t) override { return ++depth > 1; }
+  bool end_array() override { return --depth > 0; }
+  bool parse_error(std::size_t, const std::string&, const Json::exception&) override {
+    return false;
+  }
+  bool key(string_t& name) override {
+    if (depth != 1) return true;
+    found = name == kPredictions;
+    return !found && name != "measurements";
+  }
+};
+
 }  // namespace
 
-std::string prediction_to_json(const PredictedProgram& program,
-                               std::span<const ReplayedVolume> volumes,
-                               const Prediction& prediction, std::span<const Result> results) {
+std::string prediction_to_json(const StoredPrediction& stored) {
+  const PredictedProgram& program = stored.program;
+  const Prediction& prediction = stored.prediction;
   Json json = {{"schema_version", kPredictionSchemaVersion},
                {"filereel", {{"version", FILEREEL_VERSION}}},
                {"reel", program.reel},
@@ -45,15 +143,47 @@ std::string prediction_to_json(const PredictedProgram& program,
     json["accuracy_unknown"] = program.unknown_accuracy;
   }
   json["sessions"] = prediction.sessions;
-  json["predictions"] = Json::array();
+  if (program.commits) json["grouped_commits"] = to_json(*program.commits);
+  json[kPredictions] = Json::array();
   for (const PredictedTime& time : prediction.times) {
-    json["predictions"].push_back(to_json(time, volumes));
+    json[kPredictions].push_back(to_json(time, stored.volumes));
   }
   json["results"] = Json::array();
-  for (const Result& result : results) {
+  for (const Result& result : stored.results) {
     json["results"].push_back(Json::parse(result_to_json(result)));
   }
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+bool is_prediction(std::string_view text) {
+  FirstMembers members;
+  Json::sax_parse(text, &members);
+  return members.found;
+}
+
+StoredPrediction prediction_from_json(std::string_view text, std::string_view name,
+                                      ResultDetail detail) {
+  constexpr std::string_view kNext = "name a file written by `filereel predict --json`";
+  const auto refuse = [&](std::string_view why) -> Error {
+    return {ErrorKind::unusable_input, fmt::format("{}: {}; {}", name, why, kNext)};
+  };
+  const Json json = parse_json(text, name, kNext);
+  StoredPrediction stored;
+  try {
+    if (json.at("schema_version").get<int>() > kPredictionSchemaVersion) {
+      throw refuse("written by a newer filereel");
+    }
+    const Reader reader{stored};
+    reader.program(json);
+    reader.times(json.at(kPredictions));
+    for (const Json& result : json.at("results")) {
+      stored.results.push_back(result_from_json(result.dump(), name, detail));
+    }
+  } catch (const Json::exception&) {
+    throw refuse("not a prediction: a member is missing, or has another type");
+  }
+  if (stored.results.empty() || stored.volumes.empty()) throw refuse("a prediction of nothing");
+  return stored;
 }
 
 }  // namespace filereel

@@ -1,26 +1,44 @@
 // The JSON form of predictions (docs/replay.md), which other programs rely on.
 #pragma once
 
-#include <span>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "replay/compare/grouped_commits.h"
 #include "replay/compare/prediction.h"
 #include "replay/results/result.h"
+#include "replay/results/result_json.h"
 
 namespace filereel {
 
 // What a prediction is of.
 struct PredictedProgram {
-  std::string reel;                   // its name as given
-  std::string command = {};           // "" if unknown
-  double recorded_s = 0;              // time where it was recorded
-  std::string unknown_accuracy = {};  // why that of its replays is; "" if known
+  std::string reel;                            // its name as given
+  std::string command = {};                    // "" if unknown
+  double recorded_s = 0;                       // time where it was recorded
+  std::string unknown_accuracy = {};           // why that of its replays is; "" if known
+  std::optional<GroupedCommits> commits = {};  // if there are any
 };
 
-// With the results of the replays. Pretty-printed, ends with a newline. Invalid UTF-8 in names is
-// replaced.
-std::string prediction_to_json(const PredictedProgram& program,
-                               std::span<const ReplayedVolume> volumes,
-                               const Prediction& prediction, std::span<const Result> results);
+// A prediction with everything it is made from.
+struct StoredPrediction {
+  PredictedProgram program;
+  std::vector<ReplayedVolume> volumes = {};
+  Prediction prediction = {};
+  std::vector<Result> results = {};  // of the replays
+};
+
+// Pretty-printed, ends with a newline. Invalid UTF-8 in names is replaced.
+std::string prediction_to_json(const StoredPrediction& stored);
+
+// Whether the text is JSON of a prediction, as far as its first members tell; it may be invalid.
+bool is_prediction(std::string_view text);
+
+// Throws Error(unusable_input). `name`: the file's name for error messages. The volumes have the
+// order of the ranks.
+StoredPrediction prediction_from_json(std::string_view text, std::string_view name,
+                                      ResultDetail detail = ResultDetail::all);
 
 }  // namespace filereel

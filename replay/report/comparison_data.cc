@@ -7,14 +7,14 @@
 namespace filereel {
 namespace {
 
-Json to_json(const std::vector<MeasurementKey>& keys) {
+Json to_json(const std::vector<MeasurementKey>& keys, const Parameters& shared) {
   Json list = Json::array();
-  for (const MeasurementKey& key : keys) list.push_back(key_text(key));
+  for (const MeasurementKey& key : keys) list.push_back(key_text(key, shared));
   return list;
 }
 
-Json to_json(const ComparedMeasurement& one) {
-  Json json = {{"key", key_text(one.key)},
+Json to_json(const ComparedMeasurement& one, const Parameters& shared) {
+  Json json = {{"key", key_text(one.key, shared)},
                {"figure", figure_name(one.figure)},
                {"verdict", verdict_name(one.verdict)},
                {"verdict_text", verdict_text(one)},
@@ -41,6 +41,7 @@ Json to_json(const ComparedMeasurement& one) {
 }  // namespace
 
 Json comparison_data(const ResultComparison& comparison) {
+  const Parameters shared = shared_replay_of(comparison.measurements);
   Json json = {{"base", comparison.base_name},
                {"fresh", comparison.fresh_name},
                {"threshold", comparison.options.threshold},
@@ -52,8 +53,8 @@ Json comparison_data(const ResultComparison& comparison) {
                {"changes", Json::array()},
                {"warnings", Json::array()},
                {"measurements", Json::array()},
-               {"only_base", to_json(comparison.only_base)},
-               {"only_fresh", to_json(comparison.only_fresh)}};
+               {"only_base", to_json(comparison.only_base, shared)},
+               {"only_fresh", to_json(comparison.only_fresh, shared)}};
   for (const Change& one : comparison.changes) {
     json["changes"].push_back({{"what", one.what}, {"base", one.base}, {"fresh", one.fresh}});
   }
@@ -62,7 +63,7 @@ Json comparison_data(const ResultComparison& comparison) {
         {{"code", one.code}, {"text", one.text}, {"next_step", one.next_step}});
   }
   for (const ComparedMeasurement& one : comparison.measurements) {
-    json["measurements"].push_back(to_json(one));
+    json["measurements"].push_back(to_json(one, shared));
   }
   return json;
 }

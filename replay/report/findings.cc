@@ -27,7 +27,8 @@ double effect_of(const ComparedMeasurement& one) {
 }
 
 std::string change_text(const ComparedMeasurement& one, const ResultComparison& comparison) {
-  return fmt::format("{} is {} with {} than with {}: {}.", key_text(one.key), verdict_text(one),
+  const std::string name = key_text(one.key, shared_replay_of(comparison.measurements));
+  return fmt::format("{} is {} with {} than with {}: {}.", name, verdict_text(one),
                      comparison.fresh_name, comparison.base_name, one.evidence);
 }
 

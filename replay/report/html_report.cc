@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "filesets/system/printable.h"
+#include "replay/compare/prediction_text.h"
 #include "replay/report/report_data.h"
 #include "replay/report/report_page.h"
 
@@ -44,11 +45,16 @@ std::string title_of(std::span<const ReportedResult> results) {
   return title;
 }
 
+std::string title_of(std::span<const StoredPrediction> predictions) {
+  return "Prediction of " + program_name(predictions.front().program);
+}
+
 }  // namespace
 
-std::string html_report(ReportColumns columns) {
-  const std::string title = title_of(columns.pooled());
-  return html_page(title, report_data(std::move(columns)));
+std::string html_report(ReportColumns columns, std::span<const StoredPrediction> predictions) {
+  const std::string title =
+      predictions.empty() ? title_of(columns.pooled()) : title_of(predictions);
+  return html_page(title, report_data(std::move(columns), predictions));
 }
 
 std::string html_page(std::string_view page_title, std::string_view page_data) {

@@ -16,6 +16,7 @@
 #include "replay/report/findings.h"
 #include "replay/report/formatting.h"
 #include "replay/report/overview.h"
+#include "replay/report/prediction_data.h"
 #include "replay/report/ranking_data.h"
 #include "replay/report/tails_data.h"
 #include "replay/results/block_baseline.h"
@@ -263,7 +264,7 @@ Json overview_data(std::span<const ReportedResult> results, const Overview& over
 
 }  // namespace
 
-std::string report_data(ReportColumns columns) {
+std::string report_data(ReportColumns columns, std::span<const StoredPrediction> predictions) {
   const std::vector<ReportedResult>& results = columns.pooled();
   const std::vector<std::string> names = result_names(results);
   const PageDetail detail = detail_for(results);
@@ -271,6 +272,7 @@ std::string report_data(ReportColumns columns) {
   for (std::size_t i = 0; i < results.size(); ++i) {
     json["results"].push_back(to_json(results[i], names[i], detail));
   }
+  json["predictions"] = predictions_data(predictions);
   columns.keep_figures();
   std::optional<ResultComparison> comparison;
   if (results.size() == 2) {

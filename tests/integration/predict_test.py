@@ -1,9 +1,16 @@
 """Predictions of run times: filereel predict."""
 
+import contextlib
 import json
 import os
+import pathlib
+import re
+import sys
 
-from support import IntegrationTest, main, needs, no_bpf
+from support import IntegrationTest, call, main, needs, no_bpf
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "model_drive"))
+from drive import ModelDrive, needs_drive  # noqa: E402
 
 WORK = """
 import os, time
@@ -14,6 +21,42 @@ for i in range(40):
     end = time.perf_counter() + 0.001
     while time.perf_counter() < end:
         pass
+"""
+# Four threads that commit; one of them syncs for all that have written meanwhile. Prints its time.
+SERVER = """
+import os, threading, time
+log = os.open('log', os.O_RDWR | os.O_CREAT, 0o644)
+turn = threading.Condition()
+written = synced = 0
+syncing = False
+
+def client():
+    global written, synced, syncing
+    for _ in range(40):
+        with turn:
+            os.pwrite(log, b'x' * 4096, written * 4096)
+            written += 1
+            mine = written
+            while synced < mine:
+                if syncing:
+                    turn.wait()
+                    continue
+                syncing = True
+                upto = written
+                turn.release()
+                os.fsync(log)
+                turn.acquire()
+                synced, syncing = upto, False
+                turn.notify_all()
+        time.sleep(0.001)
+
+begin = time.monotonic()
+threads = [threading.Thread(target=client) for _ in range(4)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(time.monotonic() - begin)
 """
 TIMED = """1700000000.000000 openat(AT_FDCWD, "/d/f", O_RDWR|O_CREAT, 0644) = 3 <0.000010>
 1700000000.001000 pwrite64(3, "", 8192, 0) = 8192 <0.000010>
@@ -39,6 +82,15 @@ class Predictions(IntegrationTest):
 
     def predict(self, *words, **options):
         return self.filereel("predict", *words, "--json", "p.json", **options)
+
+    @contextlib.contextmanager
+    def mounted_device(self, device):
+        point = self.folder("mounted")
+        call("mount", device, point)
+        try:
+            yield point
+        finally:
+            call("umount", point)
 
     def prediction(self):
         return json.loads((self.scratch / "p.json").read_text())
@@ -74,6 +126,62 @@ class Predictions(IntegrationTest):
         self.assertEqual(self.prediction()["predictions"][0]["rank"], 0)
         self.predict(reel, self.folder("a"), "--allow-divergence")
         self.assertEqual(self.prediction()["predictions"][0]["rank"], 1)
+
+    def data_of(self, page):
+        text = (self.scratch / page).read_text()
+        return json.loads(re.search(r'id="report-data">(.*?)</script>', text)[1])
+
+    def test_a_prediction_is_shown_reported_and_ranked(self):
+        folders = [str(self.folder(name)) for name in "ab"]
+        done = self.predict(self.reel_of(TIMED), *folders, "--html", "p.html")
+        self.assertIn("What takes the time:", done.out)
+        shown = self.filereel("show", "p.json")
+        self.assertEqual(shown.out.split("\n\n")[0], done.out.split("\n\n")[0])
+        self.assertEqual(json.loads(self.filereel("show", "p.json", "--json").out), self.prediction())
+        with_maps = self.filereel("show", "p.json", "--measurement", "replay").out
+        self.assertIn(shown.out, with_maps)
+        self.assertGreater(len(with_maps), len(shown.out) + 500)
+        self.filereel("report", "p.json", "-o", "r.html", "--csv", "r.csv")
+        page, again = self.data_of("p.html"), self.data_of("r.html")
+        self.assertEqual(page["predictions"], again["predictions"])
+        told = page["predictions"][0]
+        self.assertEqual(told["program"], "app.reel")
+        self.assertEqual({one["volume"].split(" (")[0] for one in told["times"]}, set(folders))
+        self.assertEqual(len(told["limits"]), 2)
+        # The settings of the replays are in tables, not in headlines.
+        for text in (*page["findings"], *(one["key"] for one in page["comparison"]["measurements"])):
+            self.assertNotIn("=", text)
+        self.assertIn(folders[1], self.filereel("compare", "p.json").out)
+
+    def test_a_prediction_in_place_of_a_result_says_what_to_name_instead(self):
+        self.predict(self.reel_of(TIMED), self.folder("a"), self.folder("b"))
+        for words in (("compare", "p.json", "p.json"), ("history", self.folder("h"), "add", "p.json")):
+            refused = self.filereel(*words, status=3)
+            self.assertIn("a prediction", refused.err)
+            self.assertIn("filereel replay --json", refused.err)
+
+    @needs_drive()
+    @needs("ext4")
+    def test_a_server_that_groups_its_commits_is_within_the_interval_on_a_slow_drive(self):
+        if no_bpf():
+            self.skipTest(no_bpf())
+        (self.scratch / "server.py").write_text(SERVER)
+        there = self.memory_folder(100)
+        self.filereel("record", "--backend", "bpf", "-o", self.scratch / "server.reel", "--under", there, "--",
+                      "python3", self.scratch / "server.py", cwd=there)
+        with ModelDrive({"size": "300MiB", "flush": {"latency": "15ms"}}) as drive:
+            call("mkfs.ext4", "-q", drive.device)
+            with self.mounted_device(drive.device) as point:
+                (point / "replayed").mkdir()
+                (point / "real").mkdir()
+                done = self.predict(self.scratch / "server.reel", point / "replayed")
+                took = float(call("python3", self.scratch / "server.py", cwd=point / "real"))
+        self.assertIn("a server that groups its commits", " ".join(done.out.split()))
+        [told] = self.prediction()["predictions"]
+        self.assertGreater(told["most_saved"], 0.1)
+        self.assertLessEqual(told["interval_95"]["low"], took)
+        self.assertLessEqual(took, told["interval_95"]["high"])
+        self.assertEqual(self.prediction()["grouped_commits"]["threads"], 4)
 
     @needs("ext4", "xfs")
     def test_a_recorded_program_is_predicted_on_images(self):

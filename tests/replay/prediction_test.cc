@@ -6,8 +6,10 @@
 
 #include <doctest/doctest.h>
 
+#include "filesets/system/error.h"
 #include "replay/compare/prediction_json.h"
 #include "replay/json.h"
+#include "replay/results/result_json.h"
 #include "tests/sample_result.h"
 
 namespace filereel {
@@ -100,12 +102,18 @@ TEST_CASE("a volume without a prediction is last and affects no rank") {
   CHECK(predict_times(volumes, kAccuracy, 0).times.front().rank == 0);
 }
 
+StoredPrediction stored_prediction() {
+  StoredPrediction stored{.program = {.reel = "app.reel", .command = "app", .recorded_s = 1.5},
+                          .volumes = {around("a", 1), around("b", 2)},
+                          .prediction = {},
+                          .results = {sample_replay()}};
+  stored.prediction = predict_times(stored.volumes, kAccuracy, 0);
+  return stored;
+}
+
 TEST_CASE("the JSON has the predictions and the results") {
-  const std::vector<ReplayedVolume> volumes = {around("a", 1), around("b", 2)};
-  const PredictedProgram program = {.reel = "app.reel", .command = "app", .recorded_s = 1.5};
-  const std::vector<Result> results = {sample_replay()};
-  Json json = Json::parse(
-      prediction_to_json(program, volumes, predict_times(volumes, kAccuracy, 0), results));
+  StoredPrediction stored = stored_prediction();
+  Json json = Json::parse(prediction_to_json(stored));
   CHECK(json["reel"] == "app.reel");
   CHECK(json["recorded_s"] == 1.5);
   CHECK(json["accuracy"]["single"] == 0.06);
@@ -115,12 +123,122 @@ TEST_CASE("the JSON has the predictions and the results") {
   CHECK(json["predictions"][1]["samples_s"].size() == 5);
   CHECK(json["predictions"][1]["interval_95"]["low"] < 2);
   CHECK(json["results"][0]["schema_version"] == Result::kSchemaVersion);
-  PredictedProgram strange = program;
-  strange.unknown_accuracy = "no waits";
-  json = Json::parse(
-      prediction_to_json(strange, volumes, predict_times(volumes, std::nullopt, 0), results));
+  stored.program.unknown_accuracy = "no waits";
+  stored.prediction = predict_times(stored.volumes, std::nullopt, 0);
+  json = Json::parse(prediction_to_json(stored));
   CHECK(json["accuracy_unknown"] == "no waits");
   CHECK_FALSE(json.contains("accuracy"));
+}
+
+TEST_CASE("the JSON of a prediction is read as it was written") {
+  StoredPrediction stored = stored_prediction();
+  stored.program.commits = GroupedCommits{
+      .syncs = 900, .all_syncs = 1000, .threads = 8, .sync_s = 1e-3, .recorded_s = 1.5};
+  stored.volumes[1].most_saved = 0.4;
+  stored.volumes.push_back({.name = "c", .file_system = "xfs", .obstacle = "it differs"});
+  stored.prediction = predict_times(stored.volumes, kAccuracy, 0.1);
+  const std::string text = prediction_to_json(stored);
+  REQUIRE(is_prediction(text));
+  const StoredPrediction read = prediction_from_json(text, "p.json");
+  CHECK(prediction_to_json(read) == text);
+  CHECK(read.results.size() == 1);
+  CHECK(read.program.commits->recorded_s == 1.5);
+}
+
+TEST_CASE("other JSON is not taken for a prediction, and a broken one is refused") {
+  CHECK_FALSE(is_prediction(result_to_json(sample_replay())));
+  for (const char* const text :
+       {"", "{}", "[]", "3", "{\"a\": {\"predictions\": []}}", "{\"a\": ["}) {
+    CHECK_FALSE(is_prediction(text));
+  }
+  const std::string text = prediction_to_json(stored_prediction());
+  for (const char* const member : {"reel", "recorded_s", "schema_version", "results"}) {
+    CAPTURE(member);
+    Json json = Json::parse(text);
+    json.erase(member);
+    CHECK_THROWS_AS(prediction_from_json(json.dump(), "p.json"), Error);
+    json[member] = nullptr;
+    CHECK_THROWS_AS(prediction_from_json(json.dump(), "p.json"), Error);
+  }
+  Json json = Json::parse(text);
+  json["predictions"][1]["slower_than"][0]["volume"] = "unknown";
+  CHECK_THROWS_AS(prediction_from_json(json.dump(), "p.json"), Error);
+  json = Json::parse(text);
+  json["schema_version"] = 2;
+  CHECK_THROWS_WITH_AS(prediction_from_json(json.dump(), "p.json"),
+                       "p.json: written by a newer filereel; name a file written by `filereel "
+                       "predict --json`",
+                       Error);
+  CHECK_THROWS_AS(prediction_from_json(text.substr(0, text.size() / 2), "p.json"), Error);
+}
+
+// The trace of commits: a thread each, one after another.
+class Commits final : public RecordedSource {
+ public:
+  explicit Commits(std::vector<std::uint32_t> threads) : threads_(std::move(threads)) {}
+
+  std::size_t next(std::span<RecordedOperation> out) override {
+    std::size_t count = 0;
+    for (; count < out.size() && at_ < threads_.size(); ++count, ++at_) {
+      RecordedOperation& one = out[count] = {};
+      one.operation.kind = OperationKind::sync;
+      one.operation.thread = threads_[at_];
+      one.operation.entry = 7;
+      one.start_ns = at_ * 2'000'000;
+      one.duration_ns = 1'000'000;
+    }
+    return count;
+  }
+
+ private:
+  std::vector<std::uint32_t> threads_;
+  std::size_t at_ = 0;
+};
+
+TEST_CASE("syncs of one file by several threads in turn are commits that a server groups") {
+  Commits turns({1, 2, 1, 3, 2, 1});
+  const auto found = grouped_commits(turns, 0.012);
+  REQUIRE(found);
+  CHECK(found->syncs == 6);
+  CHECK(found->all_syncs == 6);
+  CHECK(found->threads == 3);
+  CHECK(found->sync_s == Approx(1e-3));
+  Commits one({1, 1, 1, 1});
+  CHECK_FALSE(grouped_commits(one, 1));
+  Commits handed_over({1, 1, 1, 2, 2, 2});
+  CHECK_FALSE(grouped_commits(handed_over, 1));
+}
+
+TEST_CASE("larger groups save at most what threads, slowness and the rate of commits allow") {
+  const GroupedCommits commits{
+      .syncs = 1000, .all_syncs = 1000, .threads = 8, .sync_s = 1e-3, .recorded_s = 2};
+  const auto saved = [&](GroupedCommits what, double sync_us, double elapsed_s) {
+    Sample sample;
+    sample.elapsed_s = elapsed_s;
+    sample.latency["sync"] = {.count = 1000, .total_us = 1000 * sync_us};
+    return most_saved(what, sample);
+  };
+  CHECK(saved(commits, 1000, 2) == 0);                            // as fast as recorded
+  CHECK(saved(commits, 500, 1.5) == 0);                           // faster
+  CHECK(saved(commits, 4000, 5) == Approx(0.8 * (1 - 1 / 3.0)));  // 2 commits arrive meanwhile
+  GroupedCommits few = commits;
+  few.threads = 2;
+  CHECK(saved(few, 40'000, 41) == Approx(40.0 / 41 / 2));
+  GroupedCommits rare = commits;
+  rare.recorded_s = 1000;
+  CHECK(saved(rare, 4000, 1003) < 0.0001);
+  CHECK(saved(commits, 0, 0) == 0);
+}
+
+TEST_CASE("what grouped commits save lowers intervals, and decides no ranking") {
+  std::vector<ReplayedVolume> volumes = {around("a", 1), around("b", 2)};
+  REQUIRE(ranks_of(predict_times(volumes, kAccuracy, 0)) == std::vector<std::uint32_t>{1, 2});
+  const Interval before = *predict_times(volumes, kAccuracy, 0).times[1].interval;
+  volumes[1].most_saved = 0.5;
+  const Prediction prediction = predict_times(volumes, kAccuracy, 0);
+  CHECK(ranks_of(prediction) == std::vector<std::uint32_t>{1, 1});
+  CHECK(prediction.times[1].interval->low == Approx(before.low / 2));
+  CHECK(prediction.times[1].interval->high == Approx(before.high));
 }
 
 }  // namespace

@@ -26,12 +26,11 @@ const PredictedProgram kClone = {
 
 std::string shown(std::span<const ReplayedVolume> volumes,
                   const PredictedProgram& program = kClone) {
-  return format_prediction(
-      program, volumes,
-      predict_times(
-          volumes, program.unknown_accuracy.empty() ? std::optional(kReplayAccuracy) : std::nullopt,
-          0.1),
-      not_bold);
+  StoredPrediction stored{.program = program, .volumes = {volumes.begin(), volumes.end()}};
+  stored.prediction = predict_times(
+      volumes, program.unknown_accuracy.empty() ? std::optional(kReplayAccuracy) : std::nullopt,
+      0.1);
+  return format_prediction(stored, not_bold);
 }
 
 TEST_CASE("a prediction is shown as in the golden file") {

@@ -11,6 +11,7 @@ theme.preferred.addEventListener('change', redrawAll);
 if (data.devices) {
   showHistory(data);
 } else {
+  showPredictions(data);
   showSummary(data);
   showComparison(data);
   showIndexes(data);

@@ -101,9 +101,11 @@ function scoreTable(data) {
 function showSummary(data) {
   const names = data.results.map((one) => one.name);
   const [verdict, ...findings] = data.findings;
-  document.getElementById('title').replaceChildren(
-      named(names.length === 1 ? names[0] : `${names.length} ${compared.many} compared`));
-  document.getElementById('subtitle').replaceChildren(verdict ? named(verdict) : 'File performance');
+  if (data.predictions.length === 0) {
+    document.getElementById('title').replaceChildren(
+        named(names.length === 1 ? names[0] : `${names.length} ${compared.many} compared`));
+    document.getElementById('subtitle').replaceChildren(verdict ? named(verdict) : 'File performance');
+  }
   const part = section('Summary');
   if (names.length > 1) part.append(element('p', {}, 'File performance of ', named(`${names.slice(0, -1).join(', ')} and ${names.at(-1)}`), '.'));
   for (const result of data.results) {

@@ -1,0 +1,38 @@
+// Syncs of one file by several threads: the mark of a server that groups its commits.
+//
+// Such a server makes one sync for all transactions that have committed since the last one. On a
+// slow disk more of them wait, so it makes fewer syncs than it did where it was recorded. A replay
+// makes the recorded ones. What this can save is bounded:
+// - A group has at most one commit of each thread.
+// - It grows in proportion to the duration of a sync, compared with the recorded one.
+// - During a sync, no more commits arrive than the recorded rate of syncs allows.
+// - Only the time in which such syncs are in progress shrinks.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "replay/results/result.h"
+#include "traces/recorded_operation.h"
+
+namespace filereel {
+
+struct GroupedCommits {
+  std::uint64_t syncs = 0;      // of files that several threads sync in turn
+  std::uint64_t all_syncs = 0;  // of all files
+  std::uint32_t threads = 0;    // the most that sync one of these files
+  double sync_s = 0;            // recorded mean duration of `syncs`
+  double recorded_s = 0;        // time of the recording
+};
+
+// Nothing if no file has such syncs. Reads the whole trace.
+std::optional<GroupedCommits> grouped_commits(RecordedSource& source, double recorded_s);
+
+// The largest share of the time of a replay that the program can save by larger groups, below 1.
+double most_saved(const GroupedCommits& commits, const Sample& sample);
+
+// What that means, as a sentence without a full stop. `most`: the largest share of all volumes.
+std::string grouped_commits_text(const GroupedCommits& commits, double most);
+
+}  // namespace filereel

@@ -1,0 +1,73 @@
+#include "replay/compare/prediction_limits.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "replay/results/stalls.h"
+#include "traces/operation.h"
+
+namespace filereel {
+namespace {
+
+// Seconds of all threads in the calls of each kind, of all samples that did not fail.
+std::map<std::string, double> seconds_by_kind(const Measurement& measurement, double& elapsed_s) {
+  std::map<std::string, double> seconds;
+  for (const Sample& sample : measurement.samples) {
+    if (has_failed(sample)) continue;
+    elapsed_s += sample.elapsed_s;
+    for (const auto& [kind, latency] : sample.latency) {
+      OperationKind known{};
+      if (!find_operation_kind(kind, known) || !operation_info(known).is_call) continue;
+      seconds[kind] += latency.total_us * 1e-6;
+    }
+  }
+  return seconds;
+}
+
+std::string limit_text(const Measurement& measurement) {
+  constexpr double kMost = 0.95, kSeveral = 1.05;
+  double elapsed_s = 0, in_calls = 0;
+  std::pair<std::string, double> largest;
+  for (const auto& [kind, seconds] : seconds_by_kind(measurement, elapsed_s)) {
+    in_calls += seconds;
+    if (seconds > largest.second) largest = {kind, seconds};
+  }
+  if (!(elapsed_s > 0) || in_calls == 0) return "";
+  const double share = in_calls / elapsed_s;
+  const std::string kind =
+      fmt::format("{:.0f} % of that in {}", largest.second / in_calls * 100, largest.first);
+  if (share > kSeveral) {
+    return fmt::format("file operations: {:.1f} at a time on average, {}", share, kind);
+  }
+  if (share > kMost) return fmt::format("file operations: nearly all of the time, {}", kind);
+  const std::string of_calls = fmt::format("file operations, {:.0f} % of the time", share * 100);
+  if (share >= 0.5) return fmt::format("{} ({})", of_calls, kind);
+  return fmt::format("the program itself and its pauses, {:.0f} % of the time; {} ({})",
+                     (1 - share) * 100, of_calls, kind);
+}
+
+}  // namespace
+
+std::string volume_name(const Result& result, const Measurement& measurement) {
+  for (const VolumeDescription& volume : result.volumes) {
+    if (volume.file_system == measurement.file_system) return volume.target;
+  }
+  return result.label;
+}
+
+std::vector<TimeLimit> time_limits(std::span<const Result> results) {
+  std::vector<TimeLimit> limits;
+  for (const Result& result : results) {
+    for (const Measurement& one : result.measurements) {
+      std::string text = limit_text(one);
+      if (text.empty()) continue;
+      limits.push_back({volume_name(result, one), one.file_system, std::move(text)});
+    }
+  }
+  return limits;
+}
+
+}  // namespace filereel

@@ -1,0 +1,23 @@
+// What takes the time of a replayed program: its own work, or which operations.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "replay/results/result.h"
+
+namespace filereel {
+
+// The name of the volume that was measured, without serial numbers if they are hidden.
+std::string volume_name(const Result& result, const Measurement& measurement);
+
+struct TimeLimit {
+  std::string volume, file_system;
+  std::string text;  // "71 % of the time is in file operations, most of it in fsync (92 %)"
+};
+
+// Of each measurement with samples.
+std::vector<TimeLimit> time_limits(std::span<const Result> results);
+
+}  // namespace filereel

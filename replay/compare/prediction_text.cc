@@ -1,0 +1,158 @@
+#include "replay/compare/prediction_text.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "filesets/system/counted.h"
+#include "filesets/system/printable.h"
+#include "filesets/system/units.h"
+
+namespace filereel {
+namespace {
+
+constexpr std::size_t kLongestCommand = 60;
+
+using Times = std::vector<const PredictedTime*>;
+
+Times ranked(const Prediction& prediction) {
+  Times list;
+  for (const PredictedTime& one : prediction.times) {
+    if (one.rank > 0) list.push_back(&one);
+  }
+  return list;
+}
+
+// Those with the same rank as the one at `first`.
+Times equals(const Times& times, std::size_t first) {
+  Times list;
+  for (std::size_t i = first; i < times.size() && times[i]->rank == times[first]->rank; ++i) {
+    list.push_back(times[i]);
+  }
+  return list;
+}
+
+// "a", "a and b", "a, b and c".
+std::string names_of(const Times& times, std::span<const ReplayedVolume> volumes) {
+  std::string text;
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    if (i > 0) text += i + 1 == times.size() ? " and " : ", ";
+    text += volume_text(volumes[times[i]->volume]);
+  }
+  return text;
+}
+
+// Whether none of them is shown to be faster than another.
+bool indistinct(const Times& times) {
+  return std::ranges::none_of(times, [&](const PredictedTime* one) {
+    return std::ranges::any_of(times, [&](const PredictedTime* other) {
+      return std::ranges::find(one->faster, other->volume) != one->faster.end();
+    });
+  });
+}
+
+}  // namespace
+
+std::string program_name(const PredictedProgram& program) {
+  return printable(program.command.empty() ? program.reel : program.command, kLongestCommand);
+}
+
+std::string volume_text(const ReplayedVolume& volume) {
+  return printable(fmt::format("{} ({})", volume.name, volume.file_system));
+}
+
+std::string predicted_time_text(double seconds) {
+  if (seconds >= 0.9995 && seconds < 99.95) return fmt::format("{:#.3g} s", seconds);
+  return format_duration(seconds);
+}
+
+std::string range_text(const Interval& interval) {
+  return fmt::format("{} to {}", predicted_time_text(interval.low),
+                     predicted_time_text(interval.high));
+}
+
+std::string rank_text(const PredictedTime& time, const Prediction& prediction) {
+  if (time.rank == 0) return "-";
+  const auto same = std::ranges::count(prediction.times, time.rank, &PredictedTime::rank);
+  return fmt::format("{}{}", time.rank, same > 1 ? "=" : "");
+}
+
+std::string conclusion_text(const StoredPrediction& stored) {
+  const std::span<const ReplayedVolume> volumes = stored.volumes;
+  const Prediction& prediction = stored.prediction;
+  const Times times = ranked(prediction);
+  if (times.empty()) return "No volume has a prediction.";
+  const PredictedTime& first = *times.front();
+  if (times.size() == 1 && !prediction.accuracy) {
+    return fmt::format("In the replays: {} on {}.", predicted_time_text(first.median_s),
+                       volume_text(volumes[first.volume]));
+  }
+  if (times.size() == 1) {
+    return fmt::format("{} on {}, with 95 % confidence {}.", predicted_time_text(first.median_s),
+                       volume_text(volumes[first.volume]), range_text(*first.interval));
+  }
+  std::vector<std::string> sentences;
+  for (std::size_t i = 0; i < times.size();) {
+    const Times group = equals(times, i);
+    if (i == 0 && group.size() == 1) {
+      sentences.push_back(fmt::format("Fastest: {}.", volume_text(volumes[first.volume])));
+    } else if (group.size() > 1 && indistinct(group)) {
+      sentences.push_back(fmt::format("{}{}: no significant difference.",
+                                      i == 0 && group.size() < times.size() ? "Fastest: " : "",
+                                      names_of(group, volumes)));
+    }
+    i += group.size();
+  }
+  const PredictedTime& last = *times.back();
+  if (last.rank > 1) {
+    sentences.push_back(fmt::format("Slowest: {}, {:.2f} times as long as the fastest.",
+                                    volume_text(volumes[last.volume]),
+                                    last.median_s / first.median_s));
+  }
+  return fmt::format("{}{}",
+                     prediction.accuracy ? "" : "In the replays: ", fmt::join(sentences, " "));
+}
+
+std::string reliability_text(const StoredPrediction& stored) {
+  const Prediction& prediction = stored.prediction;
+  const auto runs =
+      std::ranges::minmax(stored.volumes, {}, [](const auto& one) { return one.seconds.size(); });
+  const std::size_t least = runs.min.seconds.size(), most = runs.max.seconds.size();
+  const std::string text =
+      fmt::format("time from the first to the last operation; median of {}{}, in turns",
+                  least == most ? "" : fmt::format("{} to ", least), counted(most, "repetition"));
+  if (prediction.accuracy) {
+    return text +
+           fmt::format(
+               "; intervals combine their spread, the accuracy of replays, {:.0f} % ({:.0f} % for "
+               "the ratio of two volumes; see docs/replay.md), and {:.0f} % by which sessions are "
+               "assumed to differ; equal ranks: no significant difference",
+               prediction.accuracy->single * 100, prediction.accuracy->between * 100,
+               prediction.sessions * 100);
+  }
+  return text + fmt::format(
+                    "; intervals contain only their spread, and {:.0f} % by which sessions "
+                    "are assumed to differ",
+                    prediction.sessions * 100);
+}
+
+std::string unknown_accuracy_text(const PredictedProgram& program) {
+  if (program.unknown_accuracy.empty()) return "";
+  return fmt::format(
+      "ACCURACY UNKNOWN: {}. The program can take longer or shorter than its "
+      "replay, on any of the volumes.",
+      program.unknown_accuracy);
+}
+
+std::string savings_text(const StoredPrediction& stored) {
+  if (!stored.program.commits) return "";
+  double most = 0;
+  for (const ReplayedVolume& one : stored.volumes) most = std::max(most, one.most_saved);
+  return grouped_commits_text(*stored.program.commits, most);
+}
+
+}  // namespace filereel

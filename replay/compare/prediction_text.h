@@ -1,0 +1,38 @@
+// Predictions as sentences, for the terminal and for the page.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "replay/compare/prediction_json.h"
+
+namespace filereel {
+
+// "git clone project", otherwise the name of the reel; made printable and shortened.
+std::string program_name(const PredictedProgram& program);
+
+// "/mnt/a (ext4)".
+std::string volume_text(const ReplayedVolume& volume);
+
+// "12.3 s", "3 min 05 s", "719 ms".
+std::string predicted_time_text(double seconds);
+
+// "719 ms to 912 ms".
+std::string range_text(const Interval& interval);
+
+// "1", "2=" for several with this rank, "-" without a rank.
+std::string rank_text(const PredictedTime& time, const Prediction& prediction);
+
+// The conclusion, as sentences.
+std::string conclusion_text(const StoredPrediction& stored);
+
+// What the figures mean, as sentences without the final full stop.
+std::string reliability_text(const StoredPrediction& stored);
+
+// Why the accuracy is unknown; "" if it is known.
+std::string unknown_accuracy_text(const PredictedProgram& program);
+
+// What grouped commits can save; "" if the trace has none.
+std::string savings_text(const StoredPrediction& stored);
+
+}  // namespace filereel

@@ -1,0 +1,60 @@
+// The prediction of a program's run time, as by `filereel predict`.
+
+function predictionTable(one) {
+  return table('Expected run time', ['volume', 'rank', 'expected time', '95 % interval', 'compared with the recording', 'repetitions'],
+      one.times.map((time) => [
+        named(time.volume), time.rank,
+        time.median_s === undefined ? '–' : {text: seconds(time.median_s), value: time.median_s},
+        time.interval ? time.interval.map(seconds).join(' to ') : '–',
+        time.median_s === undefined || !(one.recorded_s > 0) ? '–'
+            : {text: `${number(time.median_s / one.recorded_s)} ×`, value: time.median_s / one.recorded_s},
+        whole(time.runs),
+      ]));
+}
+
+function predictionChart(one) {
+  const known = one.times.filter((time) => time.interval);
+  if (known.length < 2) return null;
+  return barChart({
+    title: 'Expected run time',
+    figure: 'elapsed_s',
+    categories: known.map((time) => time.volume),
+    names: ['expected time'],
+    spreads: [known.map((time) => ({
+      median: time.median_s,
+      interval_95: {low: time.interval[0], high: time.interval[1]},
+    }))],
+    categoryStyles: known.map((_, i) => i),
+  });
+}
+
+function showPrediction(one) {
+  const part = section(`Prediction of ${one.program}`);
+  part.append(element('p', {}, 'The program was recorded as ', named(one.reel), ' and took ',
+      seconds(one.recorded_s), ' there. ', element('strong', {}, named(one.conclusion))));
+  if (one.unknown) part.append(element('p', {class: 'banner'}, named(one.unknown)));
+  if (one.savings) part.append(element('p', {class: 'banner'}, named(sentence(one.savings))));
+  const chart = element('div');
+  part.append(predictionTable(one), chart);
+  const figure = predictionChart(one);
+  if (figure) place(chart, [figure]);
+  const without = one.times.filter((time) => time.reason);
+  if (without.length) {
+    part.append(element('h3', {}, 'Without a prediction'), element('ul', {class: 'findings'}, without.map(
+        (time) => element('li', {}, named(time.volume), ': ', named(time.reason)))));
+  }
+  if (one.limits.length) {
+    part.append(element('h3', {}, 'What takes the time'), element('ul', {class: 'findings'}, one.limits.map(
+        (limit) => element('li', {}, named(limit.volume), ': ', named(limit.text)))));
+  }
+  part.append(element('p', {class: 'hint'}, named(sentence(one.reliability))));
+}
+
+// The title of the page is that of the prediction.
+function showPredictions(data) {
+  if (data.predictions.length === 0) return;
+  const [first] = data.predictions;
+  document.getElementById('title').replaceChildren('How long will ', named(first.program), ' take?');
+  document.getElementById('subtitle').replaceChildren(named(first.conclusion));
+  data.predictions.forEach(showPrediction);
+}

@@ -1,0 +1,49 @@
+#include "replay/report/prediction_data.h"
+
+#include "filesets/system/printable.h"
+#include "replay/compare/prediction_limits.h"
+#include "replay/compare/prediction_text.h"
+#include "replay/json.h"
+
+namespace filereel {
+namespace {
+
+Json times_data(const StoredPrediction& stored) {
+  Json list = Json::array();
+  for (const PredictedTime& one : stored.prediction.times) {
+    Json& json = list.emplace_back(Json{{"volume", volume_text(stored.volumes[one.volume])},
+                                        {"rank", rank_text(one, stored.prediction)},
+                                        {"runs", stored.volumes[one.volume].seconds.size()},
+                                        {"reason", one.reason}});
+    if (one.median_s > 0) json["median_s"] = one.median_s;
+    if (one.interval) json["interval"] = {one.interval->low, one.interval->high};
+  }
+  return list;
+}
+
+Json to_json(const StoredPrediction& stored) {
+  Json json = {{"program", program_name(stored.program)},
+               {"reel", printable(stored.program.reel)},
+               {"recorded_s", stored.program.recorded_s},
+               {"conclusion", conclusion_text(stored)},
+               {"reliability", reliability_text(stored)},
+               {"unknown", unknown_accuracy_text(stored.program)},
+               {"savings", savings_text(stored)},
+               {"times", times_data(stored)},
+               {"limits", Json::array()}};
+  for (const TimeLimit& one : time_limits(stored.results)) {
+    const ReplayedVolume volume{.name = one.volume, .file_system = one.file_system};
+    json["limits"].push_back({{"volume", volume_text(volume)}, {"text", one.text}});
+  }
+  return json;
+}
+
+}  // namespace
+
+Json predictions_data(std::span<const StoredPrediction> predictions) {
+  Json list = Json::array();
+  for (const StoredPrediction& stored : predictions) list.push_back(to_json(stored));
+  return list;
+}
+
+}  // namespace filereel
