@@ -206,7 +206,7 @@ class Run {
     if (!request_.for_comparison) return;
     PlannedRuns planned = planned_runs(stage, request_.targets.control.has_value(), counts);
     for (const StagedJob& part : stage.parts) {
-      if (is_automatic(*part.job)) continue;
+      if (is_automatic(*part.job, request_)) continue;
       planned.least = std::min(planned.least, runs_of(*part.job, request_));
     }
     observer_.notice(runs_notice(planned));
