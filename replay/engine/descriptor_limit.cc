@@ -69,7 +69,7 @@ std::size_t allow_descriptors(std::uint64_t open_files, std::size_t threads) {
                 fmt::format("the trace has {} open at once in {} and needs an open-file limit of "
                             "{}, but the limit is {}: raise it ({}) or cut the trace",
                             counted(open_files, "file"), counted(threads, "thread"), needed, limit,
-                            root_advice("ulimit -n, or as root ulimit -Hn", "ulimit -Hn")));
+                            root_advice("ulimit -n, or as root ulimit -Hn", "ulimit -n")));
   }
   enlarge_table(std::min(limit, wanted));
   return std::min(most, kFewestDirectories + (limit - needed) / count);

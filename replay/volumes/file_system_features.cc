@@ -8,13 +8,14 @@
 #include <utility>
 #include <vector>
 
-#include <boost/filesystem/directory.hpp>
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "filesets/system/directory_names.h"
 #include "filesets/system/error.h"
 #include "filesets/system/limits.h"
 #include "filesets/system/packages.h"
+#include "filesets/system/path_kind.h"
 #include "filesets/system/process.h"
 
 namespace filereel {
@@ -131,17 +132,10 @@ void add_profiles(std::string_view output, FeatureValues& values) {
   }
   if (id.empty() || id.contains('/')) return;
   for (const char* const kind : {"data", "metadata"}) {
-    boost::system::error_code error;
-    boost::filesystem::directory_iterator at(
-        fmt::format("/sys/fs/btrfs/{}/allocation/{}", id, kind), error),
-        end;
-    std::vector<std::string> profiles;
-    for (; !error && at != end; at.increment(error)) {
-      boost::system::error_code unknown;
-      if (boost::filesystem::is_directory(*at, unknown)) {
-        profiles.push_back(at->path().filename().string());
-      }
-    }
+    const std::string folder = fmt::format("/sys/fs/btrfs/{}/allocation/{}", id, kind);
+    std::vector<std::string> profiles = names_at(folder);
+    std::erase_if(profiles,
+                  [&](const std::string& name) { return !is_directory(folder + "/" + name); });
     std::ranges::sort(profiles);
     std::string& list = values[fmt::format("{} profile", kind)];
     for (const std::string& one : profiles) add_word(list, one);

@@ -12,7 +12,8 @@ from support import (SCRATCH, IntegrationTest, call, find, have, in_chroot, in_m
 
 MIB = 1 << 20
 CONDITIONS = {"other_cpu", "stolen_cpu", "cpu_mhz_low", "cpu_mhz_high", "idle_device_bytes_per_s",
-              "volume_used"}
+              "volume_used", "cpu_quota", "cpu_periods", "cpu_throttled_periods", "cpu_throttled_s",
+              "memory_limit", "cpu_pressure", "io_pressure", "memory_pressure"}
 
 
 def has_device_mapper():

@@ -121,7 +121,7 @@ class Predictions(IntegrationTest):
     def test_results_that_differ_allow_no_prediction(self):
         reel = self.reel_of(DIFFERENT)
         done = self.predict(reel, self.folder("a"), status=1)
-        self.assertIn("no prediction: 1 of 4 results differs", " ".join(done.out.split()))
+        self.assertIn("no prediction: 5 of 20 results differ", " ".join(done.out.split()))
         self.assertIn("verification failed", done.err)
         self.assertEqual(self.prediction()["predictions"][0]["rank"], 0)
         self.predict(reel, self.folder("a"), "--allow-divergence")
@@ -138,13 +138,14 @@ class Predictions(IntegrationTest):
         shown = self.filereel("show", "p.json")
         self.assertEqual(shown.out.split("\n\n")[0], done.out.split("\n\n")[0])
         self.assertEqual(json.loads(self.filereel("show", "p.json", "--json").out), self.prediction())
-        with_maps = self.filereel("show", "p.json", "--measurement", "replay").out
-        self.assertIn(shown.out, with_maps)
-        self.assertGreater(len(with_maps), len(shown.out) + 500)
         self.filereel("report", "p.json", "-o", "r.html", "--csv", "r.csv")
         page, again = self.data_of("p.html"), self.data_of("r.html")
-        self.assertEqual(page["predictions"], again["predictions"])
-        told = page["predictions"][0]
+        told, read = page["predictions"][0], again["predictions"][0]
+        for name in ("program", "conclusion", "reliability", "unknown", "limits"):
+            self.assertEqual(told[name], read[name])
+        for time, of_file in zip(told["times"], read["times"]):  # files have six digits
+            self.assertEqual(time["volume"], of_file["volume"])
+            self.assertAlmostEqual(time["median_s"], of_file["median_s"], 5)
         self.assertEqual(told["program"], "app.reel")
         self.assertEqual({one["volume"].split(" (")[0] for one in told["times"]}, set(folders))
         self.assertEqual(len(told["limits"]), 2)

@@ -616,7 +616,8 @@ class WithoutPrivileges(IntegrationTest):
         self.assertIn("BPF", said)
         self.assertTrue((self.scratch / "app.reel").exists())
         doctor = self.filereel("doctor", wrap=self.NOBODY)
-        told, = [line for line in doctor.out.splitlines() if line.startswith("recording ")]
+        whole = re.sub(r"\n +", " ", doctor.out)  # lines end at 80 columns
+        told, = [line for line in whole.splitlines() if line.startswith("recording ")]
         self.assertEqual(told.split(None, 1)[1], said.split(None, 1)[1])
 
     def test_bpf_alone_is_refused(self):

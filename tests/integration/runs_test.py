@@ -183,12 +183,12 @@ class InTurn(Runs):
         steps = sorted((start, name) for name in "abc" for start, _ in self.starts(f"{name}.json"))
         self.assertEqual("".join(name for _, name in steps)[::2], "abccbaabc")
         self.assertEqual([self.result(f"{name}.json")["label"] for name in "abc"],
-                         [self.folder("a"), "second", "third"])
+                         [str(self.folder("a")), "second", "third"])
         for name in ("second", "third"):
             self.assertRegex(done.out, rf"(?m)^base: .*; new: {name}$")
         self.assertNotRegex(done.out, r"base: second")
         ranked = done.out[done.out.rindex("base: "):]
-        self.assertRegex(ranked, r"(?m)^second +.*\brank|rank")
+        self.assertIn("second", ranked)  # not in the last comparison, but in the ranking
 
     def test_more_volumes_have_a_file_and_a_label_each_or_none(self):
         volumes = ["--near", self.folder("a"), "--against", self.folder("b"), "--against",
@@ -206,7 +206,7 @@ class InTurn(Runs):
                       self.folder("g"), "--against-far", self.folder("h"))
         for name, far in zip("abc", "fgh"):
             self.assertEqual([one["target"] for one in self.result(f"{name}.json")["volumes"]],
-                             [self.folder(name), self.folder(far)])
+                             [str(self.folder(name)), str(self.folder(far))])
 
     def test_a_workload_takes_turns_at_every_point(self):
         done = self.filereel("run", "random-read", "--scale", "0.002", "--time", "50ms", "--sweep",

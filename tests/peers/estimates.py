@@ -9,23 +9,24 @@ error of that expectation, and the largest error from then on.
 
 Needs root for images.
 """
+import fcntl
 import os
 import pty
 import re
 import select
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 
 from peers import argument_parser
 
 RATED = """
 files: {count: 16, size: 1 MiB}
-threads: 2
-access: {size: 4 KiB, random: 100 %}
-rate: 100/s
+threads: [{count: 2, access: {size: 4 KiB, random: 100 %}, rate: 100/s}]
 stop: {operations: 700}
 """
 THINKING = """
@@ -66,6 +67,7 @@ def seconds_of(text):
 def progress_of(command, folder):
     """The real time, and the progress: time, repetition, expected whole time."""
     ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 200, 0, 0))  # room for whole names
     began = time.monotonic()
     running = subprocess.Popen(command, cwd=folder, stderr=theirs, stdout=subprocess.DEVNULL)
     os.close(theirs)

@@ -215,7 +215,8 @@ TEST_CASE("larger groups save at most what threads, slowness and the rate of com
   const auto saved = [&](GroupedCommits what, double sync_us, double elapsed_s) {
     Sample sample;
     sample.elapsed_s = elapsed_s;
-    sample.latency["sync"] = {.count = 1000, .total_us = 1000 * sync_us};
+    sample.latency[std::string(operation_info(OperationKind::sync).name)] = {
+        .count = 1000, .total_us = 1000 * sync_us};
     return most_saved(what, sample);
   };
   CHECK(saved(commits, 1000, 2) == 0);                            // as fast as recorded

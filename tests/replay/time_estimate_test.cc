@@ -132,8 +132,10 @@ TEST_CASE("rates and pauses of a workload count") {
   const std::string reads =
       "files: {count: 4, size: 1 MiB}\naccess: {size: 4 KiB, random: 100 %}\n";
   CHECK(time_of(reads + "rate: 50/s\nstop: {operations: 500}\n").waits_s == doctest::Approx(9.98));
-  CHECK(time_of(reads + "threads: 5\nrate: 50/s\nstop: {operations: 500}\n").waits_s ==
-        doctest::Approx(1.98));
+  CHECK(
+      time_of("files: {count: 4, size: 1 MiB}\nthreads: [{count: 5, access: {size: 4 KiB, random: "
+              "100 %}, rate: 50/s}]\nstop: {operations: 500}\n")
+          .waits_s == doctest::Approx(1.98));
   CHECK(time_of(reads + "think: 20 ms\nstop: {operations: 101}\n").waits_s == doctest::Approx(2));
   CHECK(time_of(reads + "think: 20 ms\nstop: {operations: 101, time: 1 s}\n").waits_s ==
         doctest::Approx(1));
