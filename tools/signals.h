@@ -10,11 +10,11 @@
 
 namespace filereel {
 
-// During its lifetime, counts SIGCONT, with which a stopped process goes on, and SIGINT, SIGTERM and SIGHUP request a stop, so that current work ends
-// cleanly. A second SIGINT or SIGTERM (200 ms later or more) ends the process at once; the kernel
-// then removes mounts and FUSE drivers. A second SIGHUP does not, because a closing terminal may
-// send several. Threads started meanwhile have these signals blocked. Ignored signals, such as
-// SIGHUP under nohup, stay ignored.
+// During its lifetime, counts SIGCONT, with which a stopped process goes on, and SIGINT, SIGTERM
+// and SIGHUP request a stop, so that current work ends cleanly. A second SIGINT or SIGTERM (200 ms
+// later or more) ends the process at once; the kernel then removes mounts and FUSE drivers. A
+// second SIGHUP does not, because a closing terminal may send several. Threads started meanwhile
+// have these signals blocked. Ignored signals, such as SIGHUP under nohup, stay ignored.
 class SignalWatch {
  public:
   SignalWatch();

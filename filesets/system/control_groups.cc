@@ -98,9 +98,8 @@ std::vector<ControlGroup> control_groups(const std::string& membership,
     const bool is_second = controllers.empty();
     if (!is_second && !has_word(controllers, controller)) continue;
     for (const MountedFileSystem& mount : mounts) {
-      const bool is_its =
-          is_second ? mount.type == "cgroup2"
-                    : mount.type == "cgroup" && has_word(mount.options, controller);
+      const bool is_its = is_second ? mount.type == "cgroup2"
+                                    : mount.type == "cgroup" && has_word(mount.options, controller);
       if (!is_its) continue;
       std::string directory = directory_of(mount, line.substr(second + 1));
       for (;;) {

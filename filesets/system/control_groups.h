@@ -46,7 +46,7 @@ Pressure read_pressure(const std::vector<ControlGroup>& groups,
 
 // What the groups of this process allow, and what has been used so far.
 struct GroupUse {
-  std::vector<CpuQuota> quotas;  // of groups that have the files, from the inside out
+  std::vector<CpuQuota> quotas;               // of groups that have the files, from the inside out
   std::optional<std::uint64_t> memory_limit;  // bytes; 0: none; nothing: no groups are visible
   Pressure pressure;
 

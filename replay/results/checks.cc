@@ -54,10 +54,10 @@ constexpr double kNearlyFull = 0.95;
 constexpr std::string_view kRead = "read";
 
 constexpr std::array<std::string_view, 16> kCodes = {
-    "too-few-samples", "not-cold",           "not-warm",    "bimodal",       "drift",
-    "device-busy",     "cpu-busy",           "cpu-stolen",  "cpu-frequency", "lookups-slow",
-    "clock-unstable",  "volume-nearly-full", "calls-failed", "cpu-throttled",
-    "memory-pressure", "run-stopped"};
+    "too-few-samples", "not-cold",      "not-warm",        "bimodal",
+    "drift",           "device-busy",   "cpu-busy",        "cpu-stolen",
+    "cpu-frequency",   "lookups-slow",  "clock-unstable",  "volume-nearly-full",
+    "calls-failed",    "cpu-throttled", "memory-pressure", "run-stopped"};
 
 bool has_figures(const Sample& sample) {
   return !has_failed(sample) && sample.durable_s > 0 && !sample.moved_no_data;

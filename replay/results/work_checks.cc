@@ -88,7 +88,8 @@ void check_memory_pressure(Result& result) {
     ++looks;
     if (*pressure > kMemoryPressure) high.push_back(*pressure);
   });
-  if (high.empty() || static_cast<double>(high.size()) < kOftenEnough * static_cast<double>(looks)) return;
+  if (high.empty() || static_cast<double>(high.size()) < kOftenEnough * static_cast<double>(looks))
+    return;
   result.warn({"memory-pressure",
                fmt::format("programs waited for memory during {} of the time (median of {})",
                            percent_text(median(high)), counted_of(high.size(), looks, "sample")),

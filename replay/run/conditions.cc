@@ -107,9 +107,8 @@ void add_group_use(const GroupLook& before, const GroupLook& after, Conditions& 
     conditions.memory_limit = static_cast<double>(*after.use.memory_limit);
   }
   add_throttling(before.use.quotas, after.use.quotas, conditions);
-  const double us = after.at_ns > before.at_ns
-                        ? static_cast<double>(after.at_ns - before.at_ns) * 1e-3
-                        : 0.0;
+  const double us =
+      after.at_ns > before.at_ns ? static_cast<double>(after.at_ns - before.at_ns) * 1e-3 : 0.0;
   const auto add = [&](const std::optional<std::uint64_t> Pressure::* resource,
                        std::optional<double>& share) {
     const auto &first = before.use.pressure.*resource, &last = after.use.pressure.*resource;
