@@ -135,7 +135,7 @@ Pressure read_pressure(const std::vector<ControlGroup>& groups, const std::strin
   return pressure_in(machine, "");
 }
 
-std::optional<double> GroupUse::cpu_quota() const {
+std::optional<double> ControlGroupUse::cpu_quota() const {
   if (quotas.empty()) return std::nullopt;
   double least = 0;
   for (const CpuQuota& one : quotas) {
@@ -144,10 +144,11 @@ std::optional<double> GroupUse::cpu_quota() const {
   return least;
 }
 
-GroupUse read_group_use(const std::string& membership, const std::vector<MountedFileSystem>& mounts,
-                        const std::string& pressure_of_machine) {
+ControlGroupUse read_group_use(const std::string& membership,
+                               const std::vector<MountedFileSystem>& mounts,
+                               const std::string& pressure_of_machine) {
   const std::vector<ControlGroup> groups = control_groups(membership, mounts, "cpu");
-  GroupUse use;
+  ControlGroupUse use;
   for (const ControlGroup& group : groups) {
     if (const std::optional<CpuQuota> quota = read_cpu_quota(group)) use.quotas.push_back(*quota);
   }
@@ -162,7 +163,7 @@ GroupUse read_group_use(const std::string& membership, const std::vector<Mounted
   return use;
 }
 
-GroupUse read_group_use() {
+ControlGroupUse read_group_use() {
   return read_group_use(read_file("/proc/self/cgroup").value_or(""), mounted_file_systems(),
                         "/proc/pressure");
 }

@@ -45,7 +45,7 @@ Pressure read_pressure(const std::vector<ControlGroup>& groups,
                        const std::string& machine = "/proc/pressure");
 
 // What the groups of this process allow, and what has been used so far.
-struct GroupUse {
+struct ControlGroupUse {
   std::vector<CpuQuota> quotas;               // of groups that have the files, from the inside out
   std::optional<std::uint64_t> memory_limit;  // bytes; 0: none; nothing: no groups are visible
   Pressure pressure;
@@ -53,9 +53,10 @@ struct GroupUse {
   // Of the tightest group, in cores; 0: none; nothing: unknown.
   std::optional<double> cpu_quota() const;
 };
-GroupUse read_group_use();
-GroupUse read_group_use(const std::string& membership, const std::vector<MountedFileSystem>& mounts,
-                        const std::string& pressure_of_machine);
+ControlGroupUse read_group_use();
+ControlGroupUse read_group_use(const std::string& membership,
+                               const std::vector<MountedFileSystem>& mounts,
+                               const std::string& pressure_of_machine);
 
 // Processors that this process may use (sched_setaffinity, taskset, cpuset): their number, and the
 // kernel's list of them, such as "0-3".

@@ -28,7 +28,7 @@ void add_processor_shares(const ProcessorTimes& before, const ProcessorTimes& af
 
 // A look at the control groups of this process.
 struct GroupLook {
-  GroupUse use;
+  ControlGroupUse use;
   std::uint64_t at_ns = 0;  // now_ns
 };
 GroupLook look_at_groups();

@@ -70,7 +70,7 @@ HostInfo describe_host() {
   UsableProcessors processors = usable_processors();
   host.cores = processors.count;
   host.cpu_set = std::move(processors.list);
-  const GroupUse groups = read_group_use();
+  const ControlGroupUse groups = read_group_use();
   host.cpu_quota = groups.cpu_quota();
   host.memory_limit = groups.memory_limit;
   host.memory = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *

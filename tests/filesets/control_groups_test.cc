@@ -21,8 +21,8 @@ struct GroupTree {
     boost::filesystem::create_directories(boost::filesystem::path(folder / name).parent_path());
     std::ofstream(folder / name) << text;
   }
-  GroupUse use(const std::string& membership, const std::string& type,
-               const std::string& options) const {
+  ControlGroupUse use(const std::string& membership, const std::string& type,
+                      const std::string& options) const {
     return read_group_use(membership,
                           {{.device = 0,
                             .root = "/",
@@ -45,7 +45,7 @@ TEST_CASE("quota, throttling, memory limit and pressure are read (version 2)") {
   tree.file("cgroup/a/b/cpu.pressure",
             "some avg10=0.00 avg60=0.00 avg300=0.00 total=123\nfull avg10=0.00 total=9\n");
   tree.file("cgroup/a/b/io.pressure", "some avg10=0.00 avg60=0.00 avg300=0.00 total=456\n");
-  const GroupUse use = tree.use("0::/a/b\n", "cgroup2", "rw");
+  const ControlGroupUse use = tree.use("0::/a/b\n", "cgroup2", "rw");
   CHECK(use.cpu_quota() == 0.4);
   REQUIRE(use.quotas.size() == 2);
   CHECK(use.quotas[1].periods == 83);
@@ -65,7 +65,8 @@ TEST_CASE("the same is read of version 1, with the pressure of the machine") {
   tree.file("cgroup/docker/cpu.cfs_quota_us", "-1\n");
   tree.file("cgroup/docker/cpu.cfs_period_us", "100000\n");
   tree.file("pressure/memory", "some avg10=0.00 avg60=0.00 avg300=0.00 total=77\n");
-  const GroupUse use = tree.use("2:cpu,cpuacct:/docker/1\n0::/\n", "cgroup", "rw,cpu,cpuacct");
+  const ControlGroupUse use =
+      tree.use("2:cpu,cpuacct:/docker/1\n0::/\n", "cgroup", "rw,cpu,cpuacct");
   CHECK(use.cpu_quota() == 0.5);
   REQUIRE(use.quotas.size() == 2);
   CHECK(use.quotas[0].throttled_periods == 3);
