@@ -7,6 +7,7 @@
 
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
+#include "replay/ignored_json.h"
 #include "replay/json.h"
 
 namespace filereel {
@@ -14,7 +15,7 @@ namespace {
 
 // Reads a text only to find the place where the parser gives up: its exception for a number has no
 // place.
-struct PlaceOfFailure : Json::json_sax_t {
+struct PlaceOfFailure final : IgnoredJson {
   std::size_t byte = 0;
   std::string token;
   bool is_number = false;  // out of range
@@ -26,18 +27,6 @@ struct PlaceOfFailure : Json::json_sax_t {
     is_number = dynamic_cast<const Json::out_of_range*>(&failure) != nullptr;
     return false;
   }
-  bool null() override { return true; }
-  bool boolean(bool) override { return true; }
-  bool number_integer(number_integer_t) override { return true; }
-  bool number_unsigned(number_unsigned_t) override { return true; }
-  bool number_float(number_float_t, const string_t&) override { return true; }
-  bool string(string_t&) override { return true; }
-  bool binary(binary_t&) override { return true; }
-  bool start_object(std::size_t) override { return true; }
-  bool key(string_t&) override { return true; }
-  bool end_object() override { return true; }
-  bool start_array(std::size_t) override { return true; }
-  bool end_array() override { return true; }
 };
 
 }  // namespace

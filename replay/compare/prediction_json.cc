@@ -8,6 +8,7 @@
 
 #include "filesets/system/error.h"
 #include "replay/compare/comparison_json.h"
+#include "replay/ignored_json.h"
 #include "replay/json.h"
 #include "replay/parse_json.h"
 
@@ -101,24 +102,14 @@ struct Reader {
 };
 
 // Reads only the names of the members of the outermost object, up to the one that decides.
-struct FirstMembers final : nlohmann::json_sax<Json> {
+struct FirstMembers final : IgnoredJson {
   std::size_t depth = 0;
   bool found = false;
 
-  bool null() override { return true; }
-  bool boolean(bool) override { return true; }
-  bool number_integer(number_integer_t) override { return true; }
-  bool number_unsigned(number_unsigned_t) override { return true; }
-  bool number_float(number_float_t, const string_t&) override { return true; }
-  bool string(string_t&) override { return true; }
-  bool binary(binary_t&) override { return true; }
   bool start_object(std::size_t) override { return ++depth > 0; }
   bool end_object() override { return --depth > 0; }
   bool start_array(std::size_t) override { return ++depth > 1; }
   bool end_array() override { return --depth > 0; }
-  bool parse_error(std::size_t, const std::string&, const Json::exception&) override {
-    return false;
-  }
   bool key(string_t& name) override {
     if (depth != 1) return true;
     found = name == kPredictions;

@@ -124,7 +124,8 @@ struct ReplayStatistics {
   // Allocates all memory for counting operations of these kinds, with reads and writes of up to
   // `largest_io` bytes, so that none is allocated later.
   void prepare(const std::bitset<kOperationKinds>& occurring, std::uint64_t largest_io);
-  // Clears everything except divergences, without allocation; the grid starts at `now_ns`.
+  // Clears everything except divergences and failed calls, without allocation; the grid starts at
+  // `now_ns`.
   void restart(std::uint64_t now_ns) noexcept;
   void merge(const ReplayStatistics& other);
   // Adds to the entry of the same kind, role and error. Allocates nothing after prepare().
