@@ -267,7 +267,7 @@ void BackingStore::open_block_device(const VolumeOptions& options) {
   if (!device_) {
     throw_failed(fmt::format("cannot open {}: {}", printable(target_.path), error_text(errno)));
   }
-  if (flock(device_.get(), LOCK_EX | LOCK_NB) != 0) {
+  if (!succeeds_soon([&] { return flock(device_.get(), LOCK_EX | LOCK_NB) == 0; })) {
     throw_failed(fmt::format("{} is in use by another program; wait for it to end",
                              printable(target_.path)));
   }

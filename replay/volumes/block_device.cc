@@ -1,9 +1,11 @@
 #include "replay/volumes/block_device.h"
 
 #include <algorithm>
+#include <chrono>
 #include <fstream>
 #include <memory>
 #include <sstream>
+#include <thread>
 
 #include <blkid/blkid.h>
 #include <boost/filesystem.hpp>
@@ -123,10 +125,12 @@ std::string user_of(dev_t device, std::span<const dev_t> own_loops) {
   if (const std::string loop = loop_device_on(device, own_loops); !loop.empty()) {
     return fmt::format("attached to {}", loop);
   }
-  if (const std::string writer = writer_of(device); !writer.empty()) {
-    return fmt::format("open for writing by {}", writer);
-  }
-  return "";
+  std::string writer;
+  const bool is_free = succeeds_soon([&] {
+    writer = writer_of(device);
+    return writer.empty();
+  });
+  return is_free ? "" : fmt::format("open for writing by {}", writer);
 }
 
 std::optional<DeviceCounters> read_counters(const std::string& folder) {
@@ -182,6 +186,16 @@ std::optional<dev_t> number_in_sysfs(const std::string& folder) {
   return makedev(major_number, minor_number);
 }
 
+bool succeeds_soon(const std::function<bool()>& attempt) {
+  constexpr auto kMoment = std::chrono::seconds(2);
+  constexpr auto kPause = std::chrono::milliseconds(20);
+  for (const auto end = std::chrono::steady_clock::now() + kMoment; !attempt();) {
+    if (std::chrono::steady_clock::now() >= end) return false;
+    std::this_thread::sleep_for(kPause);
+  }
+  return true;
+}
+
 void check_destroy_allowed(int fd, const Target& target, std::span<const Target> destroy) {
   const std::string& path = target.path;
   struct stat info{};
@@ -224,7 +238,11 @@ void check_unused(int fd, const std::string& path, const DeviceUse& use) {
   }
   if (use.held) return;
   const std::string self = fmt::format("/proc/self/fd/{}", fd);
-  const Descriptor exclusive(open(self.c_str(), O_RDWR | O_EXCL | O_CLOEXEC));
+  Descriptor exclusive;
+  succeeds_soon([&] {
+    exclusive.reset(open(self.c_str(), O_RDWR | O_EXCL | O_CLOEXEC));
+    return exclusive || errno != EBUSY;
+  });
   if (!exclusive) {
     throw Error(ErrorKind::failed,
                 errno == EBUSY

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -42,6 +43,10 @@ struct DeviceUse {
   std::span<const dev_t> own = {};
   bool held = false;  // this process has it open with O_EXCL, which excludes others
 };
+
+// Repeats the attempt until it returns true, for up to two seconds; false if it never does. udev,
+// blkid, and losetup in search of a free device open and lock devices of others for moments.
+bool succeeds_soon(const std::function<bool()>& attempt);
 
 // Throws Error(failed) unless `fd` (O_PATH is sufficient) is a writable block device that nothing
 // uses: it and its partitions are not mounted, not swap space, not held by another device or loop

@@ -76,11 +76,14 @@ std::shared_ptr<HeldDevice> HeldDevices::hold(int node, const std::string& path)
   auto held = std::make_shared<HeldDevice>();
   held->number = info.st_rdev;
   const std::string self = fmt::format("/proc/self/fd/{}", node);
-  held->file.reset(open(self.c_str(), O_RDWR | O_EXCL | O_CLOEXEC));
+  succeeds_soon([&] {
+    held->file.reset(open(self.c_str(), O_RDWR | O_EXCL | O_CLOEXEC));
+    return held->file || errno != EBUSY;
+  });
   if (!held->file) {
     throw_failed(fmt::format("cannot open {}: {}", printable(path), error_text(errno)));
   }
-  if (flock(held->file.get(), LOCK_EX | LOCK_NB) != 0) {
+  if (!succeeds_soon([&] { return flock(held->file.get(), LOCK_EX | LOCK_NB) == 0; })) {
     throw_failed(
         fmt::format("{} is in use by another program; wait for it to end", printable(path)));
   }

@@ -6,6 +6,7 @@ import hashlib
 import os
 import signal
 import struct
+import subprocess
 
 from support import IntegrationTest, call, main, needs, wait_until, why_not
 
@@ -155,6 +156,17 @@ class Refusals(PartsTest):
                 self.assert_refused(self.run_on("--near", f"{self.device},size=64M", "--destroy",
                                                 self.device, "--fs", "ext4"), 1, point)
 
+    @needs("ext4")
+    def test_a_device_that_another_program_has_for_a_moment_is_waited_for(self):
+        with self.drive() as device:
+            for words in ("", ",size=64M"):
+                with self.subTest(words), subprocess.Popen(
+                        ["sh", "-c", f"exec 3<>{device}; echo; exec sleep 1"],
+                        stdout=subprocess.PIPE) as holder:
+                    holder.stdout.readline()
+                    self.run_on("--near", device + words, "--destroy", device, "--fs", "ext4",
+                                status=0)
+
     def refused_beside(self, foreign):
         self.assert_refused(self.run_on("--near", f"{self.device},size=64M", "--destroy",
                                         self.device, "--fs", "ext4"), 1, "in use", foreign)
@@ -194,13 +206,9 @@ class Two(PartsTest):
     @contextlib.contextmanager
     def stopped_run(self, device):
         """A run in its middle, which stands still."""
-        for _ in range(5):
-            running = self.start("run", *self.arguments(device, "--set", self.many_small_files(3000),
-                                                        "--runs", 20, "--json", "r.json"))
-            self.assertTrue(wait_until(lambda: self.steps_measured() >= 2 or running.ended(), 60))
-            # Another test's losetup opens devices while it looks for a free one.
-            if not running.ended() or "losetup" not in running.finish().err:
-                break
+        running = self.start("run", *self.arguments(device, "--set", self.many_small_files(3000),
+                                                    "--runs", 20, "--json", "r.json"))
+        self.assertTrue(wait_until(lambda: self.steps_measured() >= 2 or running.ended(), 60))
         running.kill(signal.SIGSTOP)
         try:
             yield running
