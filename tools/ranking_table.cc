@@ -97,7 +97,7 @@ std::string measurement_table(const RankedMeasurement& one, const Parameters& sh
   for (const RankedEntry& entry : one.entries) {
     const ComparedSide& side = entry.side;
     const std::optional<double>& rate = side.operations_per_s;
-    rows.push_back({names[entry.group], entry.rank > 0 ? fmt::format("{}", entry.rank) : "-",
+    rows.push_back({names[entry.group], rank_text(entry.rank, entry.last_rank),
                     fmt::format("{}", side.samples),
                     side.samples > 0 ? time_text(side.median) : "-",
                     interval_text(side.interval, time_text),
@@ -168,13 +168,14 @@ std::string overall(const Ranking& ranking) {
   const std::string ranks =
       with_ranks == 0
           ? "no ranking"
-          : fmt::format("ranking of {}; rank 1: {}", counted_of(with_ranks, all, "measurement"),
-                        fmt::join(parts, ", "));
+          : fmt::format("ranking of {}; proven fastest: {}",
+                        counted_of(with_ranks, all, "measurement"),
+                        parts.empty() ? "none" : fmt::format("{}", fmt::join(parts, ", ")));
   std::string basis =
       fmt::format("threshold {:.3g} %, at most 1 false order in {:.0f} rankings{}{}",
                   ranking.options.threshold * 100, 1 / ranking.options.false_alarms,
                   ranking.level.empty() ? "" : " ", ranking.level);
-  if (with_ranks > 0) basis = "equal ranks: no significant difference; " + basis;
+  if (with_ranks > 0) basis = "ranks overlap where no difference is proven; " + basis;
   if (std::ranges::any_of(ranking.measurements, &RankedMeasurement::indicates)) {
     basis += "; where nothing differs, chance indicates up to 1 pair in 20";
   }

@@ -11,6 +11,7 @@
 #include "filesets/system/counted.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
+#include "replay/compare/ranking.h"
 
 namespace filereel {
 namespace {
@@ -76,9 +77,11 @@ std::string range_text(const Interval& interval) {
 }
 
 std::string rank_text(const PredictedTime& time, const Prediction& prediction) {
-  if (time.rank == 0) return "-";
-  const auto same = std::ranges::count(prediction.times, time.rank, &PredictedTime::rank);
-  return fmt::format("{}{}", time.rank, same > 1 ? "=" : "");
+  const Times times = ranked(prediction);
+  const auto slower = std::ranges::count_if(times, [&](const PredictedTime* other) {
+    return std::ranges::find(other->faster, time.volume) != other->faster.end();
+  });
+  return rank_text(time.rank, static_cast<std::uint32_t>(std::ssize(times) - slower));
 }
 
 std::string conclusion_text(const StoredPrediction& stored) {
@@ -130,7 +133,7 @@ std::string reliability_text(const StoredPrediction& stored) {
            fmt::format(
                "; intervals combine their spread, the accuracy of replays, {:.0f} % ({:.0f} % for "
                "the ratio of two volumes; see docs/replay.md), and {:.0f} % by which sessions are "
-               "assumed to differ; equal ranks: no significant difference",
+               "assumed to differ; ranks overlap where no difference is proven",
                prediction.accuracy->single * 100, prediction.accuracy->between * 100,
                prediction.sessions * 100);
   }

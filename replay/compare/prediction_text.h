@@ -20,7 +20,7 @@ std::string predicted_time_text(double seconds);
 // "719 ms to 912 ms".
 std::string range_text(const Interval& interval);
 
-// "1", "2=" for several with this rank, "-" without a rank.
+// Like that of ranking.h.
 std::string rank_text(const PredictedTime& time, const Prediction& prediction);
 
 // The conclusion, as sentences.

@@ -117,6 +117,14 @@ void give_ranks(RankedMeasurement& one) {
       entry.rank = static_cast<std::uint32_t>(entry.faster.size()) + 1;
     }
   }
+  const auto ranked = std::ranges::count_if(one.entries, [](const auto& any) { return any.rank; });
+  for (RankedEntry& entry : one.entries) {
+    if (entry.rank == 0) continue;
+    const auto slower = std::ranges::count_if(one.entries, [&](const RankedEntry& other) {
+      return std::ranges::find(other.faster, entry.group) != other.faster.end();
+    });
+    entry.last_rank = one.same ? 1 : static_cast<std::uint32_t>(ranked - slower);
+  }
 }
 
 void sort_entries(RankedMeasurement& one) {
@@ -129,7 +137,8 @@ void sort_entries(RankedMeasurement& one) {
     if (entry.comparable && fastest > 0) entry.ratio = entry.side.median / fastest;
   }
   std::ranges::stable_sort(one.entries, {}, [](const RankedEntry& entry) {
-    return std::tuple(!entry.comparable, entry.rank == 0, entry.rank, entry.side.median);
+    return std::tuple(!entry.comparable, entry.rank == 0, entry.rank, entry.last_rank,
+                      entry.side.median);
   });
 }
 
@@ -246,11 +255,15 @@ bool RankedMeasurement::decided() const {
                              [](const RankedEntry& entry) { return !entry.faster.empty(); });
 }
 
+std::string rank_text(std::uint32_t first, std::uint32_t last) {
+  if (first == 0) return "-";
+  return first == last ? fmt::format("{}", first) : fmt::format("{}-{}", first, last);
+}
+
 std::size_t Ranking::firsts(std::size_t group) const {
   return static_cast<std::size_t>(std::ranges::count_if(measurements, [&](const auto& one) {
-    return std::ranges::any_of(one.entries, [&](const RankedEntry& entry) {
-      return entry.group == group && entry.rank == 1;
-    });
+    const RankedEntry* fastest = one.fastest();
+    return fastest && fastest->group == group;
   }));
 }
 

@@ -23,8 +23,10 @@ struct RankedEntry {
   bool comparable = true;  // it has runs, of the same work as the others
   // The groups shown to be faster, and those of which it is indicated.
   std::vector<std::size_t> faster = {}, indicated = {};
-  // 1 + the number of groups shown to be faster; 0: none, see `reason` and has_ranks.
-  std::uint32_t rank = 0;
+  // Ranks that it may have: from 1 + the number of groups shown to be faster, to the number of
+  // ranked groups less those shown to be slower. 0: none, see `reason` and has_ranks. If all are
+  // the same within the threshold, all have rank 1.
+  std::uint32_t rank = 0, last_rank = 0;
   double ratio = 1;  // its median relative to the smallest one
   std::string reason = {};
 };
@@ -58,11 +60,14 @@ struct Ranking {
   bool complete = true;    // all results are complete
   std::string level = {};  // that the order holds for, see level_text; "" if nothing was tested
 
-  // Number of measurements in which a group has rank 1.
+  // Number of measurements in which a group is the fastest.
   std::size_t firsts(std::size_t group) const;
   // Whether two entries have runs of the same work in any measurement.
   bool comparable() const;
 };
+
+// "2", or "1-3" if the order is not proven; "-" without a rank (`first` is 0).
+std::string rank_text(std::uint32_t first, std::uint32_t last);
 
 // Compares each pair of entries of a measurement like two results, but only in time. Holm's
 // correction covers all pairs of all measurements, so `options.false_alarms` is the probability

@@ -17,6 +17,7 @@ Json names_of(const std::vector<std::size_t>& groups, std::span<const std::strin
 Json to_json(const RankedEntry& entry, std::span<const std::string> names) {
   Json json = {{"name", names[entry.group]},
                {"rank", entry.rank},
+               {"last_rank", entry.last_rank},
                {"faster", names_of(entry.faster, names)},
                {"indicated_faster", names_of(entry.indicated, names)}};
   json.update(side_to_json(entry.side));

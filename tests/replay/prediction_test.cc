@@ -8,6 +8,7 @@
 
 #include "filesets/system/error.h"
 #include "replay/compare/prediction_json.h"
+#include "replay/compare/prediction_text.h"
 #include "replay/json.h"
 #include "replay/results/result_json.h"
 #include "tests/sample_result.h"
@@ -55,7 +56,7 @@ TEST_CASE("the spread of the repetitions widens the interval") {
   CHECK(own.high == Approx(2 * std::exp(spread)));
 }
 
-TEST_CASE("volumes that a replay cannot distinguish have equal ranks") {
+TEST_CASE("volumes that a replay cannot distinguish have overlapping ranks") {
   const std::vector<ReplayedVolume> volumes = {around("slow", 1.26), around("fast", 0.8),
                                                around("middle", 1.2)};
   const Prediction prediction = predict_times(volumes, kAccuracy, 0);
@@ -64,6 +65,9 @@ TEST_CASE("volumes that a replay cannot distinguish have equal ranks") {
   CHECK(prediction.times[1].volume == 2);
   CHECK(prediction.times[2].volume == 0);
   CHECK(prediction.times[2].faster == std::vector<std::size_t>{1});
+  CHECK(rank_text(prediction.times[0], prediction) == "1");
+  CHECK(rank_text(prediction.times[1], prediction) == "2-3");
+  CHECK(rank_text(prediction.times[2], prediction) == "2-3");
 }
 
 TEST_CASE("the comparison of volumes uses the smaller error of ratios") {

@@ -47,7 +47,7 @@ const RankedEntry& entry_of(const RankedMeasurement& one, std::size_t group) {
   return one.entries.front();
 }
 
-TEST_CASE("entries shown to be slower have a higher rank, others share it") {
+TEST_CASE("entries shown to be slower have a higher rank, ranks of others overlap") {
   const std::vector<ResultGroup> groups = {
       group_with("slow", {ranked_runs("create", "ext4", 4, 10, 1)}),
       group_with("one", {ranked_runs("create", "ext4", 1, 10, 2)}),
@@ -58,11 +58,14 @@ TEST_CASE("entries shown to be slower have a higher rank, others share it") {
   CHECK(one.decided());
   CHECK(entry_of(one, 1).rank == 1);
   CHECK(entry_of(one, 2).rank == 1);
+  CHECK(entry_of(one, 1).last_rank == 2);
+  CHECK(entry_of(one, 2).last_rank == 2);
   CHECK(entry_of(one, 0).rank == 3);  // two are faster
+  CHECK(entry_of(one, 0).last_rank == 3);
   CHECK(one.entries.back().group == 0);
   CHECK(entry_of(one, 0).ratio == doctest::Approx(4).epsilon(0.02));
   CHECK(one.entries.front().ratio == 1);
-  CHECK(ranking.firsts(1) == 1);
+  CHECK(ranking.firsts(1) == 0);  // not proven against the other
   CHECK(ranking.firsts(0) == 0);
 }
 
@@ -90,8 +93,11 @@ TEST_CASE("a noisy entry ties with both of its neighbours, which are told apart"
       group_with("slow", {ranked_runs("create", "ext4", 1.1, 10, 3)})};
   const RankedMeasurement one = rank_groups(groups).measurements.front();
   CHECK(entry_of(one, 0).rank == 1);
+  CHECK(entry_of(one, 0).last_rank == 2);  // one is slower
   CHECK(entry_of(one, 1).rank == 1);
+  CHECK(entry_of(one, 1).last_rank == 3);
   CHECK(entry_of(one, 2).rank == 2);  // one is faster
+  CHECK(entry_of(one, 2).last_rank == 3);
 }
 
 TEST_CASE("equal entries hardly ever get an order, however many there are") {
@@ -236,8 +242,10 @@ TEST_CASE("equal entries of many runs are the same, and share rank 1") {
       group_with("b", {ranked_runs("create", "ext4", 1, 30, 2, 0.001)})};
   const RankedMeasurement one = rank_groups(groups).measurements.front();
   CHECK(one.same);
-  CHECK(entry_of(one, 0).rank == 1);
-  CHECK(entry_of(one, 1).rank == 1);
+  for (std::size_t i = 0; i < 2; ++i) {
+    CHECK(entry_of(one, i).rank == 1);
+    CHECK(entry_of(one, i).last_rank == 1);
+  }
 }
 
 TEST_CASE("a ranking is kept as JSON") {
@@ -250,6 +258,7 @@ TEST_CASE("a ranking is kept as JSON") {
   const Json& entry = json["rankings"][0]["entries"][1];
   CHECK(entry["name"] == "b");
   CHECK(entry["rank"] == 2);
+  CHECK(entry["last_rank"] == 2);
   CHECK(entry["ratio"].get<double>() == doctest::Approx(2).epsilon(0.02));
   CHECK(json["indexes"][0]["name"] == "all");
   CHECK(json["indexes"][0]["reference"] == "b");
