@@ -1,6 +1,7 @@
 #include "tools/ranking_table.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -39,39 +40,41 @@ std::string joined(const std::vector<std::size_t>& groups, std::span<const std::
   return fmt::format("{}", fmt::join(list, ", "));
 }
 
-// "fastest: ext4, 59 ms (not proven against xfs); slowest: btrfs, 252 ms (4.3 x)".
-std::string proven_of(const RankedMeasurement& one, std::span<const std::string> names) {
-  const auto by_median = [](const RankedEntry& entry) { return entry.side.median; };
-  std::vector<RankedEntry> first, slower;
+// "btrfs slower than ext4, xfs": a part for each list of faster ones.
+std::string slower_of(const RankedMeasurement& one, std::vector<std::size_t> RankedEntry::* list,
+                      std::span<const std::string> names) {
+  const auto others = std::ranges::count(one.entries, true, &RankedEntry::comparable) - 1;
+  std::map<std::vector<std::size_t>, std::vector<std::size_t>> slower;
   for (const RankedEntry& entry : one.entries) {
-    if (entry.rank == 1) first.push_back(entry);
-    if (entry.rank > 1) slower.push_back(entry);
+    std::vector<std::size_t> faster = entry.*list;
+    if (faster.empty()) continue;
+    std::ranges::sort(faster);
+    slower[std::move(faster)].push_back(entry.group);
   }
-  const RankedEntry fastest = std::ranges::min(first, {}, by_median),
-                    slowest = std::ranges::max(slower, {}, by_median);
-  std::vector<std::size_t> equals;
-  for (const RankedEntry& entry : first) {
-    if (entry.group != fastest.group) equals.push_back(entry.group);
+  std::vector<std::string> parts;
+  for (const auto& [faster, groups] : slower) {
+    const bool all = others > 1 && std::ssize(faster) == others;
+    parts.push_back(fmt::format("{} slower than {}", joined(groups, names),
+                                all ? "all others" : joined(faster, names)));
   }
-  return fmt::format(
-      "fastest: {}, {}{}; slowest: {}, {} ({} x)", printable(names[fastest.group]),
-      time_text(fastest.side.median),
-      equals.empty() ? "" : fmt::format(" (not proven against {})", joined(equals, names)),
-      printable(names[slowest.group]), time_text(slowest.side.median), times_text(slowest.ratio));
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+// "fastest: ext4; proven: btrfs slower than ext4, xfs".
+std::string proven_of(const RankedMeasurement& one, std::span<const std::string> names) {
+  const RankedEntry* fastest = one.fastest();
+  return fmt::format("{}proven: {}",
+                     fastest ? fmt::format("fastest: {}; ", printable(names[fastest->group])) : "",
+                     slower_of(one, &RankedEntry::faster, names));
 }
 
 // "indicated: btrfs slower than ext4, xfs; about 8 runs of each should decide"; "" for nothing.
 std::string indicated_of(const RankedMeasurement& one, std::span<const std::string> names) {
-  std::vector<std::string> parts;
-  for (const RankedEntry& entry : one.entries) {
-    if (entry.indicated.empty()) continue;
-    parts.push_back(fmt::format("{} slower than {}", printable(names[entry.group]),
-                                joined(entry.indicated, names)));
-  }
-  if (parts.empty()) return "";
-  std::string text = fmt::format("indicated: {}", fmt::join(parts, "; "));
-  if (one.runs_needed)
+  if (!one.indicates()) return "";
+  std::string text = "indicated: " + slower_of(one, &RankedEntry::indicated, names);
+  if (one.runs_needed) {
     text += fmt::format("; about {} of each should decide", counted(*one.runs_needed, "run"));
+  }
   return text;
 }
 

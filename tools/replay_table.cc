@@ -1,8 +1,6 @@
 #include "tools/replay_table.h"
 
 #include <algorithm>
-#include <optional>
-#include <tuple>
 
 #include <fmt/format.h>
 
@@ -125,16 +123,6 @@ std::string conditions(const ReplayParameters& how) {
   return text + "\n";
 }
 
-// The median of a time with its confidence interval below, or with the range of samples that are
-// too few for one.
-Cell time_cell(const Measurement& one, double Sample::* time) {
-  std::optional<Spread> spread = one.seconds(time);
-  if (spread && spread->interval) {
-    std::tie(spread->low, spread->high) = std::tie(spread->interval->low, spread->interval->high);
-  }
-  return spread_cell(spread, format_duration);
-}
-
 }  // namespace
 
 std::string replay_table(const std::vector<const Measurement*>& list, const Bold& bold) {
@@ -142,21 +130,16 @@ std::string replay_table(const std::vector<const Measurement*>& list, const Bold
   const bool transactions = std::ranges::any_of(
       list, [](const Measurement* one) { return one->summary().transactions_per_s.has_value(); });
   Rows rows = {{"recorded trace", "time", "recorded", "divergences"}};
-  const auto has_interval = [](const Measurement* one) {
-    const std::optional<Spread> spread = one->seconds(&Sample::elapsed_s);
-    return spread && spread->interval;
-  };
   if (durable) rows.front().push_back("durable");
-  if (std::ranges::any_of(list, has_interval)) {
-    rows.front()[1].below = "95 % interval";
-    if (durable) rows.front().back().below = "95 % interval";
-  }
   if (transactions) rows.front().push_back("transactions/s");
   for (const Measurement* one : list) {
     const double recorded = one->replay ? one->replay->recorded_s : 0;
-    rows.push_back({printable(subject_of(*one)), time_cell(*one, &Sample::elapsed_s),
+    rows.push_back({printable(subject_of(*one)),
+                    spread_cell(one->seconds(&Sample::elapsed_s), format_duration),
                     recorded > 0 ? format_duration(recorded) : "-", divergences_text(*one)});
-    if (durable) rows.back().push_back(time_cell(*one, &Sample::durable_s));
+    if (durable) {
+      rows.back().push_back(spread_cell(one->seconds(&Sample::durable_s), format_duration));
+    }
     if (transactions) rows.back().push_back(spread_cell(one->summary().transactions_per_s));
   }
   return format_table(rows, bold);
