@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,7 +16,6 @@
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
 #include "tools/table.h"
-#include "tools/workload_table.h"
 
 namespace filereel {
 namespace {
@@ -184,6 +184,7 @@ std::string reasons(const ResultComparison& comparison, const Parameters& shared
     same->fewest = std::min(same->fewest, more);
     same->most = std::max(same->most, more);
   }
+  std::ranges::stable_sort(all, std::greater{}, &Undecided::indicated);
   const std::size_t shown = folded ? std::min(kFew, all.size()) : all.size();
   std::string text;
   for (const Undecided& one : std::span(all).first(shown)) {

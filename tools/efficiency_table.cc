@@ -13,7 +13,6 @@
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
 #include "replay/results/block_baseline.h"
-#include "tools/workload_table.h"
 
 namespace filereel {
 namespace {

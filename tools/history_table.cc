@@ -12,7 +12,6 @@
 #include "filesets/system/printable.h"
 #include "replay/compare/comparison_json.h"
 #include "replay/json.h"
-#include "replay/report/formatting.h"
 
 namespace filereel {
 namespace {

@@ -20,9 +20,7 @@
 #include "filesets/system/write_to.h"
 #include "replay/json.h"
 #include "replay/measure/clock.h"
-#include "replay/report/formatting.h"
 #include "tools/progress.h"
-#include "tools/workload_table.h"
 
 namespace filereel {
 namespace {

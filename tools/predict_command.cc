@@ -128,7 +128,7 @@ std::vector<ReplayedVolume> replayed_volumes(std::span<const Result> results,
       if (allow_divergence || failures_of(result, one).empty()) continue;
       volume.obstacle = failed_work_text(result, one);
       if (!volume.obstacle.empty()) continue;
-      volume.obstacle = fmt::format("{} from the recording, so the program would do something else",
+      volume.obstacle = fmt::format("{}, so the program would do something else than recorded",
                                     differing_text(one));
     }
   }

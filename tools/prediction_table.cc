@@ -4,8 +4,6 @@
 
 #include "replay/compare/prediction_limits.h"
 #include "replay/compare/prediction_text.h"
-#include "replay/report/formatting.h"
-#include "tools/compare_table.h"
 
 namespace filereel {
 namespace {
@@ -18,7 +16,7 @@ std::string time_table(const StoredPrediction& stored, const Bold& bold) {
                     one.median_s > 0 ? predicted_time_text(one.median_s) : "-",
                     one.interval ? range_text(*one.interval) : "-",
                     one.median_s > 0 && recorded_s > 0
-                        ? fmt::format("{:.2f} x", one.median_s / recorded_s)
+                        ? format_number(one.median_s / recorded_s) + " x"
                         : "-"});
   }
   return format_table(rows, bold);

@@ -12,8 +12,6 @@
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
 #include "filesets/system/utf8.h"
-#include "replay/report/formatting.h"
-#include "tools/workload_table.h"
 
 namespace filereel {
 namespace {
@@ -139,7 +137,9 @@ std::string step_name(const StepInfo& step) {
 
 std::string describe_step(const StepInfo& step, const StepState& state, std::size_t columns) {
   const double left_s = seconds_left(step, state);
-  const double done = left_s > 0 ? state.run_s / (state.run_s + left_s) : 0;
+  // At the end of the last step nothing is left.
+  const bool known = step.left_s > 0 || share_done(step, state) > 0;
+  const double done = known && state.run_s > 0 ? state.run_s / (state.run_s + left_s) : 0;
   const std::string percent = fmt::format("{:3.0f} %  ", done * 100);
   std::string figures = speed(state);
   if (left_s > 0) figures += fmt::format("  {} left", format_duration(left_s));

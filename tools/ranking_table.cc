@@ -11,10 +11,8 @@
 #include "filesets/system/counted.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
-#include "replay/report/formatting.h"
 #include "tools/compare_table.h"
 #include "tools/table.h"
-#include "tools/workload_table.h"
 
 namespace filereel {
 namespace {
@@ -206,7 +204,8 @@ std::string format_ranking(const Ranking& ranking, std::span<const Index> indexe
   const bool folded = !all && is_long(ranking.measurements.size());
   std::size_t left_out = 0;
   for (const RankedMeasurement& one : ranking.measurements) {
-    const bool shown = !folded || one.decided();
+    const bool shown = !folded || one.decided() || one.indicates() ||
+                       !std::ranges::all_of(one.entries, &RankedEntry::comparable);
     text += shown ? measurement_table(one, shared, ranking, bold) : "";
     left_out += shown ? 0 : 1;
   }

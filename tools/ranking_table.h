@@ -12,7 +12,7 @@ namespace filereel {
 
 // A table and a conclusion for each measurement, the indices, warnings, and the number of first
 // ranks. Headings are bold if the descriptor is a terminal. Without `all`, a long ranking counts
-// the measurements without a significant difference.
+// the measurements without a significant or indicated difference.
 std::string format_ranking(const Ranking& ranking, std::span<const Index> indexes,
                            const Session& session, int descriptor, bool all);
 

@@ -49,8 +49,11 @@ Json point_data(const TrendPoint& point, const DeviceTrend& trend) {
 Json series_data(const TrendSeries& series, const DeviceTrend& trend) {
   std::string name = key_text(series.key);
   if (!series.options.empty()) name += fmt::format(" ({})", series.options);
-  Json json = {
-      {"name", name}, {"unit", series.unit}, {"change", series.change}, {"points", Json::array()}};
+  Json json = {{"name", name},
+               {"unit", series.unit},
+               {"tail", series.aspect == Aspect::tail},
+               {"change", series.change},
+               {"points", Json::array()}};
   if (series.firmware_change) json["firmware_change"] = *series.firmware_change;
   if (series.firmware_margin) json["firmware_margin"] = *series.firmware_margin;
   for (const TrendPoint& point : series.points) json["points"].push_back(point_data(point, trend));
@@ -92,8 +95,10 @@ std::string history_page(const HistoryDirectory& history, const TrendFilter& fil
     for (std::size_t i = 0; i < trend.firmware.size(); ++i) {
       firmware.push_back(firmware_data(history, trend, i));
     }
-    devices.push_back(
-        {{"name", trend.device}, {"firmware", std::move(firmware)}, {"series", std::move(series)}});
+    devices.push_back({{"name", trend.device},
+                       {"firmware", std::move(firmware)},
+                       {"series", std::move(series)},
+                       {"left_out", trend.left_out}});
   }
   const Json json = {{"metrics", Json::array()}, {"devices", std::move(devices)}};
   const std::string title =

@@ -32,6 +32,7 @@ bool wanted(const std::vector<std::string>& list, std::string_view one) {
 struct UnitSpread {
   std::string unit;
   Spread spread;
+  Aspect aspect = Aspect::time;
 };
 
 void add_rate(const Measurement& measurement, std::vector<UnitSpread>& figures) {
@@ -52,7 +53,9 @@ void add_tails(const Measurement& measurement, std::vector<UnitSpread>& figures)
     const Percentile* tail = tail_percentile(measurement.median_count(kind));
     if (!tail) continue;
     const auto spread = measurement.latency(kind, tail->figure);
-    if (spread) figures.push_back({fmt::format("µs {} {}", tail->name, kind), *spread});
+    if (spread) {
+      figures.push_back({fmt::format("µs {} {}", tail->name, kind), *spread, Aspect::tail});
+    }
   }
 }
 
@@ -92,7 +95,10 @@ void add_point(TrendBuilder& growing, const HistoryEntry& entry, const Measureme
   std::vector<TrendSeries>& all = growing.trend.series;
   for (const UnitSpread& one : figures_of(measurement)) {
     const auto [place, is_new] = growing.places.try_emplace({key, one.unit, options}, all.size());
-    if (is_new) all.push_back({.key = key, .options = options, .unit = one.unit, .points = {}});
+    if (is_new) {
+      all.push_back(
+          {.key = key, .options = options, .unit = one.unit, .aspect = one.aspect, .points = {}});
+    }
     all[place->second].points.push_back(
         {.entry = entry.number,
          .machine = entry.result.host.machine,
@@ -139,8 +145,7 @@ double margin_of(const TrendSeries& series, std::span<const FirmwareFigures> fir
     return std::expm1(student_quantile(kQuantile, spread.freedom) *
                       std::sqrt(spread.variance_of_state() * shares));
   }
-  const Aspect aspect = series.unit.starts_with("µs") ? Aspect::tail : Aspect::time;
-  const double assumed = assumed_spread(series.points.back().machine, aspect, busy);
+  const double assumed = assumed_spread(series.points.back().machine, series.aspect, busy);
   return std::expm1(normal_quantile(kQuantile) * assumed * std::sqrt(shares));
 }
 

@@ -31,7 +31,8 @@ struct TrendPoint {
 struct TrendSeries {
   MeasurementKey key;
   std::string options;  // "scale 0.02, warm caches"; "" if all series of the key have the same
-  std::string unit;     // "MB/s", "files/s", "operations/s", "us p99.9 read"
+  std::string unit;     // "MB/s", "files/s", "operations/s", "µs p99.9 read"
+  Aspect aspect = Aspect::time;    // Aspect::tail: a latency
   std::vector<TrendPoint> points;  // by time; at least one
 
   // Changes of the medians as shares: 0.05 is 5 % more.

@@ -75,13 +75,6 @@ std::string spread_cell(const Metric& metric, const Spread& spread, bool best) {
                      figure_text(metric.unit, high));
 }
 
-// Whether the ranking of times holds for the metric, too; as on the page (views.js).
-bool is_ranked(const Metric& metric) {
-  const bool is_speed = metric.unit == Unit::mb_per_s || metric.unit == Unit::per_second ||
-                        metric.unit == Unit::seconds;
-  return is_speed && !metric.name.starts_with("cpu");
-}
-
 // A row per drive and file system with the measurement. `standings`: by series; may be empty.
 void add_rows(std::span<const ReportedResult> results, const Overview& overview,
               const OverviewRow& row, std::span<const Standing> standings,

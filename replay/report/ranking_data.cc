@@ -15,7 +15,6 @@
 #include "replay/compare/ranking.h"
 #include "replay/compare/ranking_json.h"
 #include "replay/json.h"
-#include "replay/report/formatting.h"
 #include "replay/results/file_systems.h"
 
 namespace filereel {
@@ -96,7 +95,7 @@ std::string order_text(const Overview& overview, const Standings& standings) {
   return standings.advice.empty() ? text : fmt::format("{}: {}", text, standings.advice);
 }
 
-// "B has the highest index “all” with 123 MB/s (110–130), not certain"; "" without one.
+// "B leads the index “all” with 123 MB/s (110–130), not certain"; "" without one.
 std::string leader_text(const Overview& overview, const Standings& standings) {
   if (standings.indexes.empty() || standings.indexes.front().values.empty()) return "";
   const Index& index = standings.indexes.front();
@@ -140,6 +139,12 @@ Standings standings_of(const ReportColumns& columns, const Overview& overview) {
   standings.indexes =
       default_indexes(MatchedGroups(groups), reference_of(columns.pooled(), overview));
   return standings;
+}
+
+bool is_ranked(const Metric& metric) {
+  const bool is_speed = metric.unit == Unit::mb_per_s || metric.unit == Unit::per_second ||
+                        metric.unit == Unit::seconds;
+  return is_speed && !metric.name.starts_with("cpu");
 }
 
 std::string verdict_of(const Overview& overview, const Standings& standings) {

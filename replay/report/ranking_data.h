@@ -9,6 +9,7 @@
 #include "replay/json_fwd.h"
 #include "replay/report/overview.h"
 #include "replay/report/pool.h"
+#include "replay/results/metrics.h"
 
 namespace filereel {
 
@@ -33,6 +34,9 @@ struct Standings {
 // Empty for fewer than two series. Indices are relative to the first result marked as reference.
 // `overview`: of the pooled results.
 Standings standings_of(const ReportColumns& columns, const Overview& overview);
+
+// Whether the ranking of times holds for the metric, too.
+bool is_ranked(const Metric& metric);
 
 // The series that are shown to be the fastest, and the one that leads an index; "" for fewer than
 // two series.

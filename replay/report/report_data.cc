@@ -192,8 +192,7 @@ Json scores(std::span<const ReportedResult> results) {
                     {"file_system", score.file_system},
                     {"sets", score.sets},
                     {"rate", score.rate},
-                    {"of_files", score.of_files},
-                    {"best", score.best}});
+                    {"of_files", score.of_files}});
   }
   return list;
 }
@@ -205,7 +204,8 @@ Json metrics_data() {
                     {"title", metric.title},
                     {"heading", metric.heading},
                     {"unit", unit_name(metric.unit)},
-                    {"more", metric.more_is_better}});
+                    {"more", metric.more_is_better},
+                    {"ranked", is_ranked(metric)}});
   }
   return list;
 }

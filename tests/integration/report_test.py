@@ -924,6 +924,18 @@ class History(ReportTest):
         self.assert_fits()
         self.assert_quiet()
 
+    def test_a_device_whose_work_was_never_done_is_left_out(self):
+        result = made_result.result({"create": [2.0, 2.1]}, "1.07")
+        for sample in result["measurements"][0]["samples"]:
+            sample["failed_calls"] = [{"volume": "near", "operation": "write", "error": "ENOSPC", "count": 3}]
+        (self.scratch / "failed.json").write_text(json.dumps(result))
+        self.filereel("history", "drives", "add", "failed.json")
+        self.filereel("history", "drives", "report", "-o", "drives.html")
+        self.open(self.scratch / "drives.html")
+        self.assertIn("failed with ENOSPC: 3 times", self.browser.find_element("tag name", "body").text)
+        self.assertEqual(len(self.script(TABLES)[0]["rows"]), 1)
+        self.assert_quiet()
+
 
 class OtherPrograms(IntegrationTest):
 

@@ -98,6 +98,15 @@ TEST_CASE("before anything is known there is no speed and no time") {
   CHECK(describe_step(info, {.last_second = LiveFigures()}) == "  0 %  ext4 iso copy-far 2/3");
 }
 
+TEST_CASE("at the end of the last step all is done") {
+  StepInfo info = step();
+  info.left_s = info.expected_s;
+  StepState state = half();
+  state.bytes = info.bytes;
+  state.flushing = true;
+  CHECK(describe_step(info, state) == "100 %  ext4 iso copy-far 2/3  flushing");
+}
+
 TEST_CASE("a step is never further than its end") {
   StepState state = half();
   state.bytes = 5'000'000'000;

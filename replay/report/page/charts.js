@@ -9,8 +9,8 @@ Chart.defaults.plugins.legend.display = false;
 
 const WHISKER_CAP = 3;
 
-// Draws the range of each bar or point, and the value of a bar behind both. A dataset's `ranges` are [low,
-// high, sure] or null. Extremes (not sure) are dashed.
+// Draws the range of each bar or point, and the value of a bar after both. A dataset's `ranges` are
+// [low, high, sure] or null. Extremes (not sure) are dashed.
 const whiskers = {
   id: 'whiskers',
   afterDatasetsDraw(chart) {

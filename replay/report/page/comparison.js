@@ -20,7 +20,7 @@ function showComparison(data) {
 
 // The verdicts of `filereel compare`.
 function fillComparison(part, comparison) {
-  part.append(element('p', {}, 'Compared with ', named(comparison.base), ', ', named(comparison.fresh), ' is: ',
+  part.append(element('p', {}, 'Base: ', named(comparison.base), '; new: ', named(comparison.fresh), '. Overall: ',
       element('strong', {class: `verdict-${comparison.overall}`}, comparison.overall), '. ',
       'A change below ', share(comparison.threshold), ' of the time is ignored; time, tail and stalls are judged. ', named(sentence(comparison.promise))));
   if (comparison.control) part.append(element('p', {}, named(sentence(comparison.control))));

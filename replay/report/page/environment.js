@@ -55,6 +55,9 @@ function overheadText(jobs) {
   return `${low === high ? low : `${low} to ${high}`}\u202fns per operation`;
 }
 
+// A part of the processors, as in terminals; whole() groups the digits of integers only.
+const coresText = (cores) => cores ? `${Number(cores.toPrecision(4))} ${cores === 1 ? 'core' : 'cores'}` : '';
+
 // The properties of a volume as pairs of name and value.
 function volumeFacts(volume) {
   return [
@@ -69,6 +72,8 @@ function volumeFacts(volume) {
   ].filter(([, value]) => value);
 }
 
+const volumesOf = (result) => [...result.volumes, ...result.control.map((volume) => ({...volume, role: 'control'}))];
+
 // `apart`: a row for each property of a volume, so that those that differ between results stand out.
 function environmentOf(result, apart) {
   const host = result.host;
@@ -76,7 +81,7 @@ function environmentOf(result, apart) {
     ['Label', result.label], ['Note', result.note], ['Result file', result.file], ['Started', result.started],
     ['Complete', result.complete ? 'yes' : 'no: the run ended early'],
     ['Processor', host.cpu && `${host.cpu}, ${counted(host.cores, 'core', 'cores')}`],
-    ['Processors it may use', host.cpu_set], ['CPU quota', host.cpu_quota ? counted(host.cpu_quota, 'core', 'cores') : ''],
+    ['Processors it may use', host.cpu_set], ['CPU quota', coresText(host.cpu_quota)],
     ['Memory limit', host.memory_limit ? size(host.memory_limit) : ''],
     ['Memory', host.memory ? size(host.memory) : ''], ['Kernel', host.kernel && `Linux ${host.kernel}${host.kernel_build ? `, ${host.kernel_build}` : ''}`],
     ['Microcode', host.microcode], ['Governor', host.governor], ['Clock source', host.clock_source], ['Kind of machine', host.machine],
@@ -87,9 +92,9 @@ function environmentOf(result, apart) {
   drives.forEach((text, i) => rows.push([drives.length > 1 ? `Drive ${i + 1}` : 'Drive', text]));
   const shares = unique(result.volumes.filter((volume) => volume.network).map((volume) => shareText(volume.network)));
   shares.forEach((text, i) => rows.push([shares.length > 1 ? `Share ${i + 1}` : 'Share', text]));
-  const volumes = [...result.volumes, ...result.control.map((volume) => ({...volume, role: 'control'}))];
-  const single = unique(volumes.map((volume) => volume.file_system)).length === 1;
-  for (const volume of volumes) {
+  // The same names in all results, so that their rows match.
+  const single = data.results.every((one) => unique(volumesOf(one).map((volume) => volume.file_system)).length < 2);
+  for (const volume of volumesOf(result)) {
     const name = [volume.role, volume.part, single && apart ? '' : volume.file_system].filter(Boolean).join(', ');
     const list = volumeFacts(volume);
     if (apart) rows.push(...list.map(([what, value]) => [`${name}: ${what}`, value]));

@@ -75,7 +75,7 @@ function counted(count, one, many) {
 
 // The metrics by name: {title, unit, short, more}; `unit` for axes, `short` for columns.
 const FIGURES = Object.fromEntries(data.metrics.map((one) => [one.name, {
-  title: one.title, more: one.more, kind: one.unit, short: one.heading,
+  title: one.title, more: one.more, ranked: one.ranked, kind: one.unit, short: one.heading,
   unit: {'MB/s': 'MB/s', '1/s': one.heading, s: 's', us: '', share: ''}[one.unit],
 }]));
 

@@ -2,7 +2,7 @@
 
 const SLOW = 'slower', FAST = 'faster';
 const day = (text) => text.slice(0, 10);
-const isTail = (series) => series.unit.startsWith('µs');
+const isTail = (series) => series.tail;
 const trendText = (series, value) => isTail(series) ? microseconds(value) : number(value);
 const percentChange = (value) => `${value < 0 ? '−' : '+'}${Math.abs(value * 100).toFixed(1)}\u202f%`;
 
@@ -10,11 +10,10 @@ const percentChange = (value) => `${value < 0 ? '−' : '+'}${Math.abs(value * 1
 const changedIn = (comparison) => [SLOW, FAST].flatMap(
     (verdict) => comparison.measurements.filter((one) => one.verdict === verdict));
 
-// "slower: 2 slower, 1 faster of 10".
+// "2 slower, 1 faster, 7 same".
 function verdictCounts(comparison) {
   const count = (verdict) => comparison.measurements.filter((one) => one.verdict === verdict).length;
-  const all = comparison.measurements.length;
-  if (all === 0) return 'nothing in common';
+  if (comparison.measurements.length === 0) return 'nothing in common';
   const parts = [SLOW, FAST, 'same', 'cannot tell'].map((verdict) => [count(verdict), verdict])
       .filter(([found]) => found > 0).map(([found, verdict]) => `${whole(found)} ${verdict}`);
   return parts.join(', ');
@@ -26,7 +25,7 @@ function linkTo(target, ...children) {
 }
 
 function openBelow(target) {
-  const details = target.parentElement.querySelector('details');
+  const details = target.querySelector(':scope > details');
   if (!details) return;
   details.fillNow();
   details.open = true;
@@ -77,6 +76,11 @@ function trendTable(device) {
 const importance = (series) => Math.abs(series.firmware_change || 0) / (series.firmware_margin || 1);
 
 function showTrends(part, device) {
+  if (device.left_out.length) {
+    part.append(element('h3', {}, 'Left out'),
+        element('ul', {class: 'findings'}, device.left_out.map((text) => element('li', {}, named(text)))));
+  }
+  if (device.series.length === 0) return;  // no work was done
   const names = unique(device.series.map(({name}) => name));
   const of = (name) => device.series.filter((series) => series.name === name);
   const largest = [...device.series].sort((a, b) => importance(b) - importance(a))[0].name;
@@ -100,12 +104,12 @@ function changeText(one) {
   return [named(one.key), ': ', element('span', {class: `verdict-${one.verdict}`}, one.verdict_text), ratio];
 }
 
-// What a firmware changed, and its whole comparison with the one before. Returns the heading.
+// What a firmware changed, and its whole comparison with the one before. Returns the element.
 function showFirmware(part, device, place) {
   const {name, comparison} = device.firmware[place], before = device.firmware[place - 1].name;
-  const heading = element('h3', {id: freshId('comparison')}, 'Firmware ', named(before), ' → ', named(name));
+  const heading = element('h3', {}, 'Firmware ', named(before), ' → ', named(name));
   const changed = changedIn(comparison);
-  const holder = element('div', {}, heading, element('p', {}, sentence(verdictCounts(comparison))));
+  const holder = element('div', {id: freshId('comparison')}, heading, element('p', {}, sentence(verdictCounts(comparison))));
   if (changed.length) {
     holder.append(element('ul', {class: 'findings'}, changed.map((one) => element('li', {}, changeText(one)))));
   }
@@ -117,12 +121,12 @@ function showFirmware(part, device, place) {
     }));
   }
   part.append(holder);
-  return heading;
+  return holder;
 }
 
-function deviceRows(device, headings) {
+function deviceRows(device, comparisons) {
   return device.firmware.map((one, f) => [named(device.name), named(one.name),
-    one.comparison === undefined ? '–' : linkTo(headings[f], element('span', {class: `verdict-${one.comparison.overall}`}, verdictCounts(one.comparison))),
+    one.comparison === undefined ? '–' : linkTo(comparisons[f], element('span', {class: `verdict-${one.comparison.overall}`}, verdictCounts(one.comparison))),
     whole(one.results), day(one.started), day(one.last)]);
 }
 
@@ -137,9 +141,9 @@ function showHistory(data) {
   const summary = section('Devices and firmware');
   const rows = devices.flatMap((device) => {
     const part = section(device.name);
-    const headings = device.firmware.map((_, f) => f === 0 ? null : showFirmware(part, device, f));
+    const comparisons = device.firmware.map((_, f) => f === 0 ? null : showFirmware(part, device, f));
     showTrends(part, device);
-    return deviceRows(device, headings);
+    return deviceRows(device, comparisons);
   });
   summary.append(element('p', {}, 'Each firmware is compared with the one before; only changes that are proven count as slower or faster. Select a verdict to see the comparison.'),
       table('Results by device and firmware', ['device', 'firmware', 'compared with the one before', 'results', 'first', 'last'], rows,

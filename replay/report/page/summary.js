@@ -100,8 +100,9 @@ function scoreTable(data) {
 
 function showSummary(data) {
   const names = data.results.map((one) => one.name);
-  const [verdict, ...findings] = data.findings;
-  if (data.predictions.length === 0) {
+  const titled = data.predictions.length === 0;  // otherwise by the prediction
+  const [verdict] = data.findings, findings = data.findings.slice(titled ? 1 : 0);
+  if (titled) {
     document.getElementById('title').replaceChildren(
         named(names.length === 1 ? names[0] : `${names.length} ${compared.many} compared`));
     document.getElementById('subtitle').replaceChildren(verdict ? named(verdict) : 'File performance');

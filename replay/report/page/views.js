@@ -82,7 +82,6 @@ function ordered(row, metric) {
 // What the ranking of `filereel compare` says of a series, for times and rates: ▲ the others are
 // proven slower or not shown to differ, △ it is indicated to be the fastest, or nothing.
 const standingOf = (row, series) => ['', '△', '▲'][row.standings[series] || 0];
-const ranksAreOf = (metric) => ['MB/s', '1/s', 's'].includes(FIGURES[metric].kind) && !metric.startsWith('cpu');
 
 const noteOf = (row, series) => {
   const one = measurementOf(row, series);
@@ -215,7 +214,7 @@ function plainDriveTable(caption, columns) {
 // A column per row of a view.
 const columnsOf = (rows, names, metric) => rows.map((row, r) => ({
   name: names[r], metric, of: (series) => spreadOf(row, series, metric) || noteOf(row, series),
-  sign: (series) => ranksAreOf(metric) ? standingOf(row, series) : ''}));
+  sign: (series) => FIGURES[metric].ranked ? standingOf(row, series) : ''}));
 
 // Makes headings sort the rows by their column, the best first; the first column sorts by name.
 function sortable(scroller, moreIsBetter) {
