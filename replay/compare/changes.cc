@@ -305,9 +305,9 @@ std::vector<ComparedProperty> feature_aspects(Role role, const std::string& file
                                               const FeatureNames& names) {
   std::vector<ComparedProperty> list;
   using Text = std::function<std::string(const VolumeDescription&)>;
-  const auto add = [&](const std::string& what, Text text) {
-    list.push_back({ChangeKind::file_system,
-                    fmt::format("{} of {} ({})", what, file_system, role_name(role)),
+  const auto add = [&](const std::string& what, Text text,
+                       ChangeKind kind = ChangeKind::file_system) {
+    list.push_back({kind, fmt::format("{} of {} ({})", what, file_system, role_name(role)),
                     [=, text = std::move(text)](const PreparedResult& looked, Values& values) {
                       for (const VolumeDescription& volume : looked.volumes) {
                         if (is_of(volume, role, file_system)) values.add(text(volume));
@@ -326,10 +326,12 @@ std::vector<ComparedProperty> feature_aspects(Role role, const std::string& file
       return found == volume.features.end() ? "" : found->second;
     });
   }
-  add("features", [](const VolumeDescription& volume) -> std::string {
+  // The reason names the device, whose name may change.
+  const auto known = [](const VolumeDescription& volume) -> std::string {
     if (!volume.features.empty()) return "known";
-    return volume.features_unknown.empty() ? "" : "unknown: " + volume.features_unknown;
-  });
+    return volume.features_unknown.empty() ? "" : "unknown";
+  };
+  add("features", known, ChangeKind::other);
   return list;
 }
 

@@ -54,11 +54,11 @@ PendingComparison test(const MatchedSides& sides, const ControlUse& control,
   row.figure = choice.figure;
   row.comparable = choice.obstacle.empty();
   row.time.reason = choice.obstacle;
-  const SideFigures before = side_figures(base, choice.figure),
-                    after = side_figures(fresh, choice.figure);
   row.base = side_of(base, choice.figure);
   row.fresh = side_of(fresh, choice.figure);
   if (row.comparable) {
+    const SideFigures before = side_figures(base, choice.figure),
+                      after = side_figures(fresh, choice.figure);
     std::vector<SideFigures> earlier;
     for (const PooledMeasurement* group : sides.earlier) {
       if (choose_figure(base, *group).obstacle.empty()) {
@@ -228,6 +228,12 @@ bool ResultComparison::comparable() const {
 std::size_t ResultComparison::count(Verdict verdict) const {
   return static_cast<std::size_t>(
       std::ranges::count(measurements, verdict, &ComparedMeasurement::verdict));
+}
+
+std::optional<std::uint32_t> ComparedMeasurement::runs_needed() const {
+  if (!more_runs) return std::nullopt;
+  const auto [fewest, most] = std::minmax({base.samples, fresh.samples});
+  return *more_runs + (time.ratio_interval ? most : fewest);
 }
 
 std::optional<Verdict> ComparedMeasurement::indicated() const {

@@ -174,6 +174,9 @@ struct ComparedMeasurement {
   // With "cannot tell": on each side, estimated to decide; empty if no number would.
   std::optional<std::uint32_t> more_runs = {};
 
+  // The same as the number of runs of each side; without an interval, the least that gives one.
+  std::optional<std::uint32_t> runs_needed() const;
+
   const std::string& reason() const { return time.reason; }  // of "cannot tell"
   // With "cannot tell": the change that is indicated by any aspect, the worst one first.
   std::optional<Verdict> indicated() const;

@@ -1,6 +1,5 @@
 #include "replay/compare/comparison_json.h"
 
-#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <string>
@@ -71,7 +70,7 @@ Json to_json(const ComparedMeasurement& one) {
   if (one.verdict == Verdict::cannot_tell) json["reason"] = one.reason();
   if (one.more_runs) {
     json["more_runs"] = *one.more_runs;
-    json["runs_needed"] = *one.more_runs + std::max(one.base.samples, one.fresh.samples);
+    json["runs_needed"] = *one.runs_needed();
   }
   return json;
 }

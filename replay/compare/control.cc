@@ -30,6 +30,10 @@ std::vector<Result> controls_of(std::span<const ControlledPair> pairs,
       controls.back().host = {};  // compare has its changes already
       controls.back().version.clear();
       controls.back().plan = {};
+      for (VolumeDescription& one : controls.back().volumes) {
+        one.used.reset();  // a disk in use fills slowly, and stays the same control
+        one.features_unknown.clear();
+      }
     }
   }
   return controls;

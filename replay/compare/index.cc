@@ -76,7 +76,8 @@ bool has_one_definition(const MatchedMeasurement& matched) {
 
 std::optional<CountedMeasurement> counted_by_metric(const MatchedMeasurement& matched,
                                                     const Metric& metric) {
-  if (metric.unit == Unit::mb_per_s && !has_one_definition(matched)) return std::nullopt;
+  const bool of_bytes = metric.unit == Unit::mb_per_s && !metric.by_calls;
+  if (of_bytes && !has_one_definition(matched)) return std::nullopt;
   return counted_by(matched, metric,
                     [&](const SampleSource& of, const Sample& sample) -> std::optional<RunFigures> {
                       const auto figure = figure_of(metric, *of.result, *of.measurement, sample);
@@ -270,10 +271,13 @@ void tell_apart(std::vector<PlannedIndex>& list) {
   };
   std::vector<std::string> names;
   for (const PlannedIndex& one : list) {
+    const auto earlier = std::ranges::count_if(  // of an edited plan
+        std::span(list).first(names.size()), [&](const PlannedIndex& other) {
+          return other.definition.name == one.definition.name && other.plan == one.plan;
+        });
     std::string& name = names.emplace_back(one.definition.name);
     if (count(name) > 1) name = fmt::format("{} ({})", name, one.plan);
-    const auto equal = std::ranges::count(names, name);  // of an edited plan
-    if (equal > 1) name += fmt::format(" {}", equal);
+    if (earlier > 0) name += fmt::format(" {}", earlier + 1);
   }
   for (std::size_t i = 0; i < list.size(); ++i) list[i].definition.name = std::move(names[i]);
 }

@@ -89,12 +89,15 @@ struct Reader {
     }
     for (const Json& json : list) {
       PredictedTime& time = stored.prediction.times.emplace_back();
-      time.volume = number_of(json);
+      time.volume = stored.prediction.times.size() - 1;
       time.median_s = json.value("median_s", 0.0);
       time.rank = json.at("rank").get<std::uint32_t>();
       time.reason = json.value("reason", "");
       if (const auto found = json.find("interval_95"); found != json.end()) {
         time.interval = Interval{found->at("low").get<double>(), found->at("high").get<double>()};
+      }
+      if (time.rank > 0 && !time.interval) {
+        throw Json::out_of_range::create(403, "interval_95", nullptr);
       }
       for (const Json& other : json.at("slower_than")) time.faster.push_back(number_of(other));
     }

@@ -14,7 +14,7 @@ std::string volume_name(const Result& result, const Measurement& measurement);
 
 struct TimeLimit {
   std::string volume, file_system;
-  std::string text;  // "71 % of the time is in file operations, most of it in fsync (92 %)"
+  std::string text;  // "file operations, 71 % of the time (92 % of that in fsync)"
 };
 
 // Of each measurement with samples.

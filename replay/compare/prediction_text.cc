@@ -111,7 +111,7 @@ std::string conclusion_text(const StoredPrediction& stored) {
     i += group.size();
   }
   const PredictedTime& last = *times.back();
-  if (last.rank > 1) {
+  if (last.faster.size() + 1 == times.size()) {  // slower than all others
     sentences.push_back(fmt::format("Slowest: {}, {:.2f} times as long as the fastest.",
                                     volume_text(volumes[last.volume]),
                                     last.median_s / first.median_s));
@@ -152,7 +152,9 @@ std::string unknown_accuracy_text(const PredictedProgram& program) {
 }
 
 std::string savings_text(const StoredPrediction& stored) {
-  if (!stored.program.commits) return "";
+  const bool replayed = std::ranges::any_of(
+      stored.volumes, [](const ReplayedVolume& one) { return !one.seconds.empty(); });
+  if (!stored.program.commits || !replayed) return "";
   double most = 0;
   for (const ReplayedVolume& one : stored.volumes) most = std::max(most, one.most_saved);
   return grouped_commits_text(*stored.program.commits, most);

@@ -32,7 +32,7 @@ std::string reliability_text(const StoredPrediction& stored);
 // Why the accuracy is unknown; "" if it is known.
 std::string unknown_accuracy_text(const PredictedProgram& program);
 
-// What grouped commits can save; "" if the trace has none.
+// What grouped commits can save; "" if the trace has none, or no replay has a time.
 std::string savings_text(const StoredPrediction& stored);
 
 }  // namespace filereel

@@ -101,8 +101,7 @@ void note(const PendingComparison& test, const RankedPair& pair, RankedMeasureme
   if (indicated == Verdict::faster) first.indicated.push_back(second.group);
   const bool too_few = !row.time.ratio_interval;
   if (row.more_runs && (indicated || too_few)) {
-    const std::uint32_t runs = *row.more_runs + std::max(first.side.samples, second.side.samples);
-    one.runs_needed = std::max(one.runs_needed.value_or(0), runs);
+    one.runs_needed = std::max(one.runs_needed.value_or(0), *row.runs_needed());
   }
 }
 

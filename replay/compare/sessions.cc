@@ -238,8 +238,8 @@ SessionEvidence SessionEvidence::with_more(std::uint32_t base, std::uint32_t fre
                                    shares(base + more, fresh + more) / shares(base, fresh));
   SessionEvidence then = *this;
   switch (basis) {
-    case Basis::in_turns:  // unless the pairs are sessions
-      if (freedom + 1 == std::min(base, fresh)) {
+    case Basis::in_turns:
+      if (of_sessions == 0) {
         then.freedom += more;
         then.error = of_runs;
       }
@@ -264,7 +264,11 @@ SessionEvidence evidence_for(Aspect aspect, const SideFigures& base, const SideF
   const std::vector<double> before = logarithms_of(base, controlled),
                             after = logarithms_of(fresh, controlled);
   const PairedFigures sessions = paired_sessions(*base.of, before, *fresh.of, after);
-  if (!sessions.base.empty()) return evidence_in_turns(aspect, sessions);
+  if (!sessions.base.empty()) {
+    SessionEvidence evidence = evidence_in_turns(aspect, sessions);
+    evidence.of_sessions = evidence.error;  // more runs are no more sessions
+    return evidence;
+  }
   const std::vector<double> states_before = figures_by_state(begins_of(*base.of), before),
                             states_after = figures_by_state(begins_of(*fresh.of), after);
   const Ratio ratio = ratio_of(exponentials(before), exponentials(after));

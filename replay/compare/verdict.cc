@@ -142,9 +142,11 @@ void decide(PendingComparison& tested, AspectTest& question, double p_runs,
       answer.indicated = direction;
       answer.reason = "indicated, but not proven";
     } else {
-      answer.reason =
-          "the runs differ, but not by more than sessions may differ: measure in turns, or with a "
-          "control volume";
+      answer.reason = "the runs differ, but not by more than sessions may differ";
+      if (answer.basis != Basis::in_turns) {
+        answer.reason += ": measure in turns";
+        if (answer.basis != Basis::control) answer.reason += ", or with a control volume";
+      }
     }
   } else if (answer.ratio_interval) {
     answer.reason =

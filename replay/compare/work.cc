@@ -14,7 +14,6 @@
 #include "replay/compare/sessions.h"
 #include "replay/results/bytes_moved.h"
 #include "replay/results/failures.h"
-#include "replay/results/metrics.h"
 #include "replay/results/older_bytes.h"
 #include "replay/statistics/bootstrap.h"
 #include "replay/statistics/order.h"
@@ -151,10 +150,11 @@ class Controls {
     }
   }
 
+  // Null if there is none, or its work was not done.
   const Measurement* of(const Measurement& measurement) const {
     if (by_key_.empty()) return nullptr;
     const auto found = by_key_.find(key(measurement));
-    return found == by_key_.end() ? nullptr : found->second;
+    return found == by_key_.end() || is_incomplete(*found->second) ? nullptr : found->second;
   }
 
  private:
@@ -168,21 +168,14 @@ class Controls {
   std::map<MeasurementKey, const Measurement*> by_key_;
 };
 
-// The median over all samples, as tables of results have it.
-std::optional<double> operations_per_s(const PooledMeasurement& side) {
-  const Metric& metric = *find_metric("operations_per_s");
-  std::vector<double> rates;
-  for (std::size_t i = 0; i < side.samples.size(); ++i) {
-    const SampleSource& origin = side.origins[i];
-    const auto rate = figure_of(metric, *origin.result, *origin.measurement, *side.samples[i]);
-    if (rate) rates.push_back(*rate);
-  }
-  if (rates.empty()) return std::nullopt;
-  return median(rates);
+// Operations per second, the median over all samples, as tables of results have it.
+double median_rate(std::vector<double> seconds_per_operation) {
+  for (double& one : seconds_per_operation) one = 1 / one;
+  return median(seconds_per_operation);
 }
 
 const Sample* control_sample(const Measurement* control, std::uint32_t run) {
-  if (!control || is_incomplete(*control)) return nullptr;
+  if (!control) return nullptr;
   const auto found = std::ranges::find(control->samples, run, &Sample::run);
   return found != control->samples.end() && counts(*control, *found) ? &*found : nullptr;
 }
@@ -286,7 +279,7 @@ ComparedSide side_of(const PooledMeasurement& side, Figure figure) {
   if (!figures.empty()) one.median = median(figures);
   if (!figures.empty()) {
     one.interval = widened(median_interval(figures), one.median, session_error(side));
-    if (figure == Figure::per_operation) one.operations_per_s = operations_per_s(side);
+    if (figure == Figure::per_operation) one.operations_per_s = median_rate(figures);
   }
   return one;
 }

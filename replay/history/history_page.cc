@@ -1,7 +1,7 @@
 #include "replay/history/history_page.h"
 
 #include <algorithm>
-#include <cstddef>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -60,23 +60,29 @@ Json series_data(const TrendSeries& series, const DeviceTrend& trend) {
   return json;
 }
 
-// A firmware, and its comparison with the one before.
-Json firmware_data(const HistoryDirectory& history, const DeviceTrend& trend, std::size_t place) {
-  const TrendFirmware& one = trend.firmware[place];
-  const std::vector<Result> fresh = results_with(history, trend.device, one.name);
-  Json json = {{"name", firmware_name(one.name)},
-               {"started", one.started},
-               {"last", fresh.back().started},
-               {"results", fresh.size()}};
-  if (place == 0) return json;
-  const std::string& before = trend.firmware[place - 1].name;
-  const std::vector<Result> base = results_with(history, trend.device, before);
-  ResultComparison comparison =
-      compare_results(base, fresh, {}, other_sessions(history, base, fresh));
-  comparison.base_name = firmware_name(before);
-  comparison.fresh_name = firmware_name(one.name);
-  json["comparison"] = comparison_data(comparison);
-  return json;
+// Each firmware, and its comparison with the one before.
+Json firmware_data(const HistoryDirectory& history, const DeviceTrend& trend) {
+  Json list = Json::array();
+  std::vector<Result> base;
+  std::string before;
+  for (const TrendFirmware& one : trend.firmware) {
+    std::vector<Result> fresh = results_with(history, trend.device, one.name);
+    const std::string name = firmware_name(one.name);
+    Json& json = list.emplace_back(Json{{"name", name},
+                                        {"started", one.started},
+                                        {"last", fresh.back().started},
+                                        {"results", fresh.size()}});
+    if (!base.empty()) {
+      ResultComparison comparison =
+          compare_results(base, fresh, {}, other_sessions(history, base, fresh));
+      comparison.base_name = before;
+      comparison.fresh_name = name;
+      json["comparison"] = comparison_data(comparison);
+    }
+    base = std::move(fresh);
+    before = name;
+  }
+  return list;
 }
 
 }  // namespace
@@ -90,13 +96,10 @@ std::string history_page(const HistoryDirectory& history, const TrendFilter& fil
   }
   Json devices = Json::array();
   for (const DeviceTrend& trend : trends) {
-    Json series = Json::array(), firmware = Json::array();
+    Json series = Json::array();
     for (const TrendSeries& one : trend.series) series.push_back(series_data(one, trend));
-    for (std::size_t i = 0; i < trend.firmware.size(); ++i) {
-      firmware.push_back(firmware_data(history, trend, i));
-    }
     devices.push_back({{"name", trend.device},
-                       {"firmware", std::move(firmware)},
+                       {"firmware", firmware_data(history, trend)},
                        {"series", std::move(series)},
                        {"left_out", trend.left_out}});
   }

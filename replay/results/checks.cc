@@ -40,6 +40,8 @@ constexpr double kDriftLevel = 0.01, kLeastDrift = 0.05;
 constexpr double kBusyBytesPerSecond = 1e6, kBusyShare = 0.05;
 // Shares of all CPU time. A step mostly waits: below these shares it still gets the time it needs.
 constexpr double kOtherCpu = 0.2, kStolenCpu = 0.05;
+// Share of the time in which programs waited for memory.
+constexpr double kMemoryPressure = 0.1;
 // Share of filereel's own lookups of directories in the time of operations and lookups.
 constexpr double kSlowLookups = 0.05;
 // The share of samples that must exceed a threshold above. Single moments show up as outliers.
@@ -290,9 +292,10 @@ void device_busy(CheckedResult& checked) {
        "stop the programs that use it (iotop lists them), or use a dedicated drive"});
 }
 
-void processors_busy(CheckedResult& checked, std::optional<double> Conditions::* share,
-                     double threshold, const char* code, std::string_view who,
-                     const char* next_step) {
+// `before` and `after` stand around the share in the text.
+void high_share(CheckedResult& checked, std::optional<double> Conditions::* share, double threshold,
+                const char* code, std::string_view before, std::string_view after,
+                const char* next_step) {
   std::size_t looks = 0;
   std::vector<double> busy;
   for_each_sample(checked, [&](const Sample& sample) {
@@ -302,11 +305,10 @@ void processors_busy(CheckedResult& checked, std::optional<double> Conditions::*
     if (*taken > threshold) busy.push_back(*taken);
   });
   if (busy.empty() || !often(busy.size(), looks)) return;
-  checked.result.warn(
-      {code,
-       fmt::format("{} took {} of the CPU time (median of {})", who, percent_text(median(busy)),
-                   counted_of(busy.size(), looks, "sample")),
-       next_step});
+  checked.result.warn({code,
+                       fmt::format("{} {} {} (median of {})", before, percent_text(median(busy)),
+                                   after, counted_of(busy.size(), looks, "sample")),
+                       next_step});
 }
 
 void clock_rates(CheckedResult& checked) {
@@ -393,32 +395,32 @@ void nearly_full(CheckedResult& checked) {
 }
 
 void other_programs(CheckedResult& checked) {
-  processors_busy(checked, &Conditions::other_cpu, kOtherCpu, "cpu-busy", "other programs",
-                  "end them, or measure on an idle machine");
+  high_share(checked, &Conditions::other_cpu, kOtherCpu, "cpu-busy", "other programs took",
+             "of the CPU time", "end them, or measure on an idle machine");
 }
 
 void host_of_virtual_machine(CheckedResult& checked) {
-  processors_busy(checked, &Conditions::stolen_cpu, kStolenCpu, "cpu-stolen",
-                  "the host of this virtual machine",
-                  "measure on physical hardware, or where CPUs are not shared");
+  high_share(checked, &Conditions::stolen_cpu, kStolenCpu, "cpu-stolen",
+             "the host of this virtual machine took", "of the CPU time",
+             "measure on physical hardware, or where CPUs are not shared");
+}
+
+void memory_pressure(CheckedResult& checked) {
+  high_share(checked, &Conditions::memory_pressure, kMemoryPressure, "memory-pressure",
+             "programs waited for memory during", "of the time",
+             "raise the memory limit of the container or service, or end other programs");
 }
 
 // In the order of the warnings. To add a check, write a function, and add it here and its code
 // above.
-constexpr std::array<void (*)(CheckedResult&), 13> kChecks = {
-    too_few,
-    not_cold,
-    not_warm,
-    bimodal,
-    drift,
-    device_busy,
-    other_programs,
-    host_of_virtual_machine,
-    clock_rates,
-    slow_lookups,
-    clock_source,
-    nearly_full,
-    [](CheckedResult& checked) { check_work(checked.result); }};
+constexpr std::array<void (*)(CheckedResult&), 14> kChecks = {
+    too_few,         not_cold,
+    not_warm,        bimodal,
+    drift,           device_busy,
+    other_programs,  host_of_virtual_machine,
+    clock_rates,     slow_lookups,
+    clock_source,    nearly_full,
+    memory_pressure, [](CheckedResult& checked) { check_work(checked.result); }};
 
 }  // namespace
 

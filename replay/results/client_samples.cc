@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "replay/results/failures.h"
 #include "replay/results/latency.h"
 #include "replay/results/packed.h"
 
@@ -33,6 +34,8 @@ void choose(std::optional<T>& best, const std::optional<T>& value, const Choose&
 }
 constexpr auto kLargest = [](double a, double b) { return std::max(a, b); };
 constexpr auto kSmallest = [](double a, double b) { return std::min(a, b); };
+// Of limits, 0 is none.
+constexpr auto kTightest = [](double a, double b) { return a == 0 || (b > 0 && b < a) ? b : a; };
 
 // The latencies of one kind of operation.
 LatencySummary merge(const std::vector<const LatencySummary*>& parts) {
@@ -97,6 +100,15 @@ std::vector<SlowRecord> slowest_of(std::span<const ClientSample> clients, double
   return all;
 }
 
+// Of the client that waited most for its quota: the figures belong together.
+void choose_throttling(const Conditions& one, Conditions& all) {
+  if (!one.cpu_throttled_s) return;
+  if (all.cpu_throttled_s && *one.cpu_throttled_s <= *all.cpu_throttled_s) return;
+  all.cpu_throttled_s = one.cpu_throttled_s;
+  all.cpu_periods = one.cpu_periods;
+  all.cpu_throttled_periods = one.cpu_throttled_periods;
+}
+
 Conditions conditions_of(std::span<const ClientSample> clients) {
   Conditions all;
   std::map<std::string, std::size_t> of_host;
@@ -109,11 +121,9 @@ Conditions conditions_of(std::span<const ClientSample> clients) {
     choose(all.cpu_mhz_high, one.cpu_mhz_high, kLargest);
     choose(all.idle_device_bytes_per_s, one.idle_device_bytes_per_s, kLargest);
     choose(all.volume_used, one.volume_used, kLargest);
-    choose(all.cpu_quota, one.cpu_quota, kSmallest);
-    choose(all.cpu_periods, one.cpu_periods, kLargest);
-    choose(all.cpu_throttled_periods, one.cpu_throttled_periods, kLargest);
-    choose(all.cpu_throttled_s, one.cpu_throttled_s, kLargest);
-    choose(all.memory_limit, one.memory_limit, kSmallest);
+    choose(all.cpu_quota, one.cpu_quota, kTightest);
+    choose_throttling(one, all);
+    choose(all.memory_limit, one.memory_limit, kTightest);
     choose(all.cpu_pressure, one.cpu_pressure, kLargest);
     choose(all.io_pressure, one.io_pressure, kLargest);
     choose(all.memory_pressure, one.memory_pressure, kLargest);
@@ -131,16 +141,6 @@ void add_tree(std::optional<TreeComparison>& all, const TreeComparison& one, std
     if (all->examples.size() == TreeComparison::kExamples) break;
     difference.path = fmt::format("client-{}/{}", client, difference.path);
     all->examples.push_back(std::move(difference));
-  }
-}
-
-void add_failed_calls(std::span<const FailedCalls> calls, std::vector<FailedCalls>& all) {
-  for (const FailedCalls& call : calls) {
-    const auto same = std::ranges::find_if(all, [&](const FailedCalls& one) {
-      return one.volume == call.volume && one.operation == call.operation &&
-             one.error == call.error;
-    });
-    same == all.end() ? all.push_back(call) : static_cast<void>(same->count += call.count);
   }
 }
 
@@ -277,7 +277,7 @@ Sample merge_samples(std::span<const ClientSample> clients) {
       example.path = fmt::format("client-{}/{}", i, example.path);
       all.examples.push_back(std::move(example));
     }
-    add_failed_calls(one.failed_calls, all.failed_calls);
+    for (const FailedCalls& calls : one.failed_calls) add_failed_calls(calls, all.failed_calls);
     if (one.course) {
       grid.merge(unpack_course(*one.course), static_cast<std::uint64_t>(later_s * 1e9));
     }

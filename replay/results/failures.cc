@@ -69,18 +69,8 @@ class Failures {
   std::string first_, work_;
 };
 
-void add_failed_call(const FailedCalls& call, std::uint32_t sample, std::vector<FailedWork>& all) {
-  const auto same = std::ranges::find_if(all, [&](const FailedWork& one) {
-    return one.calls.volume == call.volume && one.calls.operation == call.operation &&
-           one.calls.error == call.error;
-  });
-  if (same == all.end()) {
-    all.push_back({.calls = call, .runs = 1, .of = sample});
-    return;
-  }
-  if (same->of != sample) ++same->runs;
-  same->of = sample;
-  same->calls.count = std::max(same->calls.count, call.count);
+bool same_calls(const FailedCalls& one, const FailedCalls& other) {
+  return one.volume == other.volume && one.operation == other.operation && one.error == other.error;
 }
 
 // Whether an example of a divergence is a failed call (divergence_classifier.h).
@@ -91,20 +81,16 @@ bool is_failed_example(const DivergenceExample& one) {
   return is_failed_call(operation, one.result);
 }
 
-// What the examples tell.
-std::vector<FailedCalls> calls_in_examples(const Sample& sample) {
+// Each volume, operation and error once. Of older results, what the examples tell.
+std::vector<FailedCalls> failed_calls_of(const Sample& sample) {
   std::vector<FailedCalls> calls;
+  for (const FailedCalls& one : sample.failed_calls) add_failed_calls(one, calls);
+  if (!calls.empty()) return calls;
   for (const DivergenceExample& one : sample.examples) {
     if (!is_failed_example(one)) continue;
-    const std::string error = errno_name(static_cast<int>(-one.result));
-    const auto same = std::ranges::find_if(calls, [&](const FailedCalls& call) {
-      return call.operation == one.operation && call.error == error;
-    });
-    if (same != calls.end()) {
-      ++same->count;
-    } else {
-      calls.push_back({std::string(role_name(Role::near)), one.operation, error, 1});
-    }
+    add_failed_calls({std::string(role_name(Role::near)), one.operation,
+                      errno_name(static_cast<int>(-one.result)), 1},
+                     calls);
   }
   return calls;
 }
@@ -200,26 +186,36 @@ std::string failures_of(const Result& result, const Measurement& measurement) {
   return failures.text();
 }
 
+void add_failed_calls(const FailedCalls& calls, std::vector<FailedCalls>& all) {
+  const auto same =
+      std::ranges::find_if(all, [&](const FailedCalls& one) { return same_calls(one, calls); });
+  if (same == all.end()) {
+    all.push_back(calls);
+  } else {
+    same->count += calls.count;
+  }
+}
+
 std::vector<FailedWork> failed_work_of(const Measurement& measurement) {
   std::vector<FailedWork> all;
-  std::uint32_t number = 0;
   for (const Sample& sample : measurement.samples) {
-    ++number;
-    if (sample.failed_calls.empty()) {
-      for (const FailedCalls& call : calls_in_examples(sample)) add_failed_call(call, number, all);
+    for (const FailedCalls& calls : failed_calls_of(sample)) {
+      auto same = std::ranges::find_if(
+          all, [&](const FailedWork& one) { return same_calls(one.calls, calls); });
+      if (same == all.end()) same = all.insert(same, FailedWork{.calls = calls});
+      ++same->runs;
+      same->calls.count = std::max(same->calls.count, calls.count);
     }
-    for (const FailedCalls& call : sample.failed_calls) add_failed_call(call, number, all);
   }
-  for (FailedWork& one : all) one.of = number;
+  for (FailedWork& one : all) one.of = static_cast<std::uint32_t>(measurement.samples.size());
   std::ranges::stable_sort(all, std::greater{},
                            [](const FailedWork& one) { return one.calls.count; });
   return all;
 }
 
 bool is_incomplete(const Measurement& measurement) {
-  return std::ranges::any_of(measurement.samples, [](const Sample& sample) {
-    return !sample.failed_calls.empty() || !calls_in_examples(sample).empty();
-  });
+  return std::ranges::any_of(measurement.samples,
+                             [](const Sample& sample) { return !failed_calls_of(sample).empty(); });
 }
 
 std::string describe_failed_work(const FailedWork& work, const Result& result,

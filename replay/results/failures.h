@@ -33,6 +33,9 @@ std::string failures_of(const Result& result);
 // Of one of its measurements.
 std::string failures_of(const Result& result, const Measurement& measurement);
 
+// Adds the calls to those of the same volume, operation and error.
+void add_failed_calls(const FailedCalls& calls, std::vector<FailedCalls>& all);
+
 // Calls of a measurement that failed with one error on one volume, although they should have
 // succeeded.
 struct FailedWork {

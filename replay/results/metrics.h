@@ -39,6 +39,7 @@ struct Metric {
   std::string_view kind = {};
   double LatencySummary::* percentile = nullptr;
   bool longest = false;
+  bool by_calls = false;  // from the bytes of the calls (bytes_moved), not from Sample::bytes
 };
 
 // In the order of tables and menus.

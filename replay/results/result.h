@@ -321,9 +321,10 @@ std::optional<Spread> spread_of(std::span<const double> values);
 // Rates of the samples that moved data; empty without such samples.
 struct Summary {
   std::optional<Spread> mb_per_s;  // 10^6 bytes read and written a second until durable
-  std::optional<Spread> read_mb_per_s, written_mb_per_s;  // the parts of it (bytes_moved)
-  std::optional<Spread> mb_per_s_elapsed;                 // the whole until the last call returned
-  std::optional<Spread> files_per_s;                      // until durable
+  // The same of what calls read and wrote (bytes_moved): a copy counts in both.
+  std::optional<Spread> read_mb_per_s, written_mb_per_s;
+  std::optional<Spread> mb_per_s_elapsed;  // the whole until the last call returned
+  std::optional<Spread> files_per_s;       // until durable
   // Until the last call returned; not for FC-Test, whose calls are all alike.
   std::optional<Spread> operations_per_s;
   std::optional<Spread> transactions_per_s;  // until the last call returned

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <functional>
 #include <map>
-#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -16,7 +15,6 @@
 #include "filesets/system/units.h"
 #include "replay/results/check_texts.h"
 #include "replay/results/failures.h"
-#include "replay/statistics/order.h"
 
 namespace filereel {
 namespace {
@@ -26,9 +24,6 @@ struct FailedKind {
   FailedWork work = {};
   std::size_t measurements = 0;
 };
-
-// The share of samples that must exceed a threshold, and of the time with too little memory.
-constexpr double kOftenEnough = 0.25, kMemoryPressure = 0.1;
 
 void for_each_sample(const Result& result, const std::function<void(const Sample&)>& look) {
   for (const Measurement& one : result.measurements) std::ranges::for_each(one.samples, look);
@@ -79,23 +74,6 @@ void check_throttling(Result& result) {
                "without it"});
 }
 
-void check_memory_pressure(Result& result) {
-  std::vector<double> high;
-  std::size_t looks = 0;
-  for_each_sample(result, [&](const Sample& sample) {
-    const std::optional<double> pressure = sample.conditions.memory_pressure;
-    if (!pressure) return;
-    ++looks;
-    if (*pressure > kMemoryPressure) high.push_back(*pressure);
-  });
-  if (high.empty() || static_cast<double>(high.size()) < kOftenEnough * static_cast<double>(looks))
-    return;
-  result.warn({"memory-pressure",
-               fmt::format("programs waited for memory during {} of the time (median of {})",
-                           percent_text(median(high)), counted_of(high.size(), looks, "sample")),
-               "raise the memory limit of the container or service, or end other programs"});
-}
-
 void check_stops(Result& result) {
   std::size_t looks = 0, stopped = 0;
   for_each_sample(result, [&](const Sample& sample) {
@@ -115,7 +93,6 @@ void check_stops(Result& result) {
 void check_work(Result& result) {
   check_calls(result);
   check_throttling(result);
-  check_memory_pressure(result);
   check_stops(result);
 }
 

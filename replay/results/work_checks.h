@@ -9,7 +9,6 @@ namespace filereel {
 // Adds warnings of
 // - calls that failed although they should have succeeded, one for each volume, operation and error
 // - a quota of processor time that made filereel wait
-// - too little memory for the control group or the machine
 // - samples during which filereel was stopped, or the machine suspended
 void check_work(Result& result);
 

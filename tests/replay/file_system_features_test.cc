@@ -152,7 +152,10 @@ TEST_CASE("a comparison names each feature, each value, and how full the volumes
   Result unknown = with_features({}, 0);
   unknown.volumes[0].features_unknown = "cannot read /dev/x";
   CHECK(changes_of(base, unknown) ==
-        std::vector<std::string>{"features of ext4 (near): known -> unknown: cannot read /dev/x"});
+        std::vector<std::string>{"features of ext4 (near): known -> unknown"});
+  Result renamed = unknown;
+  renamed.volumes[0].features_unknown = "cannot read /dev/y";
+  CHECK(changes_of(unknown, renamed).empty());
   CHECK(changes_of(sample_result(), base).empty());  // an older result does not tell
 }
 
