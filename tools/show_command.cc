@@ -88,7 +88,7 @@ JobFacts facts_of(const Job& job) {
   JobFacts facts{job.record(), job.set(), file_systems_of(job), runs_of(job), 0};
   const std::size_t times = std::max<std::size_t>(facts.file_systems.size(), 1);
   facts.seconds =
-      expected_seconds(job.needs({.count = job.volume_count().usual()}).seconds, facts.runs) *
+      expected_seconds(job, job.needs({.count = job.volume_count().usual()}).seconds, facts.runs) *
       static_cast<double>(times);
   return facts;
 }

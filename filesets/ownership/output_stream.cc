@@ -3,6 +3,7 @@
 #include <array>
 #include <charconv>
 #include <cstdlib>
+#include <initializer_list>
 #include <string_view>
 
 #include <boost/filesystem.hpp>
@@ -54,8 +55,10 @@ void refuse_blocks(const std::string& path, mode_t mode) {
 }
 
 Descriptor collecting_file() {
-  const char* const folder = std::getenv("TMPDIR");
-  Descriptor file(open(folder ? folder : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  Descriptor file;
+  for (const char* const folder : {static_cast<const char*>(std::getenv("TMPDIR")), "/tmp"}) {
+    if (!file && folder) file.reset(open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  }
   if (!file) file.reset(memfd_create("output", MFD_CLOEXEC));
   if (!file) throw_failed(fmt::format("cannot create a temporary file: {}", strerror(errno)));
   return file;

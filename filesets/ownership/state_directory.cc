@@ -17,6 +17,7 @@
 #include "filesets/system/error.h"
 #include "filesets/system/limits.h"
 #include "filesets/system/path_kind.h"
+#include "filesets/system/root_user.h"
 
 namespace filereel {
 namespace {
@@ -35,7 +36,7 @@ std::string environment(const char* name) {
 bool is_root_of_the_machine() {
   std::uint64_t inside = 1, outside = 1;
   std::ifstream("/proc/self/uid_map") >> inside >> outside;
-  return geteuid() == 0 && inside == 0 && outside == 0;
+  return is_root() && inside == 0 && outside == 0;
 }
 
 std::string chosen_path() {

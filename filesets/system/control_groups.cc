@@ -29,18 +29,6 @@ std::string directory_of(const MountedFileSystem& mount, const std::string& grou
   return mount.mount_point + (below == "/" ? "" : below);
 }
 
-// The number after a word, in a file of lines "word number"; nothing if there is none.
-std::optional<std::uint64_t> number_of(const std::string& text, std::string_view word) {
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream words(line);
-    std::string key;
-    std::uint64_t number = 0;
-    if (words >> key && key == word && words >> number) return number;
-  }
-  return std::nullopt;
-}
-
 // "40000 100000" of version 2, where "max" is no quota; two files of version 1, where -1 is none.
 std::optional<double> quota_of(const ControlGroup& group) {
   double quota = 0, period = 0;
@@ -113,17 +101,20 @@ std::vector<ControlGroup> control_groups(const std::string& membership,
   return groups;
 }
 
+std::vector<ControlGroup> processor_groups() {
+  return control_groups(read_file("/proc/self/cgroup").value_or(""), mounted_file_systems(), "cpu");
+}
+
 std::optional<CpuQuota> read_cpu_quota(const ControlGroup& group) {
   const std::optional<double> cores = quota_of(group);
   if (!cores) return std::nullopt;
   const std::string stat = read_file(group.directory + "/cpu.stat", 4096).value_or("");
   CpuQuota quota{.cores = *cores,
-                 .periods = number_of(stat, "nr_periods").value_or(0),
-                 .throttled_periods = number_of(stat, "nr_throttled").value_or(0)};
-  quota.throttled_s =
-      group.second_version
-          ? static_cast<double>(number_of(stat, "throttled_usec").value_or(0)) * 1e-6
-          : static_cast<double>(number_of(stat, "throttled_time").value_or(0)) * 1e-9;
+                 .periods = number_after(stat, "nr_periods"),
+                 .throttled_periods = number_after(stat, "nr_throttled")};
+  quota.throttled_s = group.second_version
+                          ? static_cast<double>(number_after(stat, "throttled_usec")) * 1e-6
+                          : static_cast<double>(number_after(stat, "throttled_time")) * 1e-9;
   return quota;
 }
 
@@ -144,14 +135,21 @@ std::optional<double> ControlGroupUse::cpu_quota() const {
   return least;
 }
 
-ControlGroupUse read_group_use(const std::string& membership,
-                               const std::vector<MountedFileSystem>& mounts,
+ControlGroupUse read_group_use(const std::vector<ControlGroup>& groups,
                                const std::string& pressure_of_machine) {
-  const std::vector<ControlGroup> groups = control_groups(membership, mounts, "cpu");
   ControlGroupUse use;
   for (const ControlGroup& group : groups) {
     if (const std::optional<CpuQuota> quota = read_cpu_quota(group)) use.quotas.push_back(*quota);
   }
+  use.pressure = read_pressure(groups, pressure_of_machine);
+  return use;
+}
+
+ControlGroupUse read_group_use(const std::string& membership,
+                               const std::vector<MountedFileSystem>& mounts,
+                               const std::string& pressure_of_machine) {
+  ControlGroupUse use =
+      read_group_use(control_groups(membership, mounts, "cpu"), pressure_of_machine);
   if (!control_groups(membership, mounts, "memory").empty()) {
     std::uint64_t least = 0;
     for (const MemoryLimit& limit : cgroup_memory_limits(membership, mounts)) {
@@ -159,7 +157,6 @@ ControlGroupUse read_group_use(const std::string& membership,
     }
     use.memory_limit = least;
   }
-  use.pressure = read_pressure(groups, pressure_of_machine);
   return use;
 }
 

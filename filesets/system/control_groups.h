@@ -24,6 +24,9 @@ std::vector<ControlGroup> control_groups(const std::string& membership,
                                          const std::vector<MountedFileSystem>& mounts,
                                          std::string_view controller);
 
+// Those of this process for processor time.
+std::vector<ControlGroup> processor_groups();
+
 // The quota of processor time of one group, and its use.
 struct CpuQuota {
   double cores = 0;  // 0: none
@@ -54,6 +57,9 @@ struct ControlGroupUse {
   std::optional<double> cpu_quota() const;
 };
 ControlGroupUse read_group_use();
+// Of known groups, without the memory limit: reads only what changes.
+ControlGroupUse read_group_use(const std::vector<ControlGroup>& groups,
+                               const std::string& pressure_of_machine = "/proc/pressure");
 ControlGroupUse read_group_use(const std::string& membership,
                                const std::vector<MountedFileSystem>& mounts,
                                const std::string& pressure_of_machine);

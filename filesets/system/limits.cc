@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
-#include <limits>
 #include <optional>
 #include <sstream>
 #include <utility>
@@ -29,17 +28,6 @@ constexpr std::uint64_t kKilo = 1024;  // "kB" of /proc
 std::uint64_t current_limit(__rlimit_resource_t resource) {
   rlimit limit{};
   return getrlimit(resource, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
-}
-
-// The number after a word at the start of a line; 0 if there is none.
-std::uint64_t number_after(const std::string& text, std::string_view word) {
-  std::istringstream lines(text);
-  for (std::string key; lines >> key;
-       lines.ignore(std::numeric_limits<std::streamsize>::max(), '\n')) {
-    std::uint64_t number = 0;
-    if (key == word) return lines >> number ? number : 0;
-  }
-  return 0;
 }
 
 std::optional<std::uint64_t> number_in(const std::string& file) {

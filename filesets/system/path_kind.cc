@@ -5,11 +5,15 @@
 #include <sys/stat.h>
 
 namespace filereel {
+namespace {
 
+// Of what the path leads to.
 mode_t kind_of_path(const std::string& path) {
   struct stat info{};
   return ::stat(path.c_str(), &info) == 0 ? info.st_mode & S_IFMT : 0;
 }
+
+}  // namespace
 
 mode_t kind_of_name(const std::string& path) {
   struct stat info{};

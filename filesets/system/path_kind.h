@@ -8,10 +8,8 @@
 
 namespace filereel {
 
-// The kind (S_IFMT of stat(2)) of what a path leads to; 0 if that is nothing, or cannot be looked
-// up.
-mode_t kind_of_path(const std::string& path);
-// The same of the name itself, which may be a symbolic link.
+// The kind (S_IFMT of stat(2)) of the name itself, which may be a symbolic link; 0 if there is
+// nothing, or it cannot be looked up.
 mode_t kind_of_name(const std::string& path);
 
 bool path_exists(const std::string& path);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <limits>
+#include <sstream>
 #include <utility>
 
 #include <fcntl.h>
@@ -37,6 +39,16 @@ std::optional<std::string> read_file(const std::string& path, std::size_t most) 
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file) return std::nullopt;
   return read_from(file.get(), most);
+}
+
+std::uint64_t number_after(const std::string& text, std::string_view word) {
+  std::istringstream lines(text);
+  for (std::string key; lines >> key;
+       lines.ignore(std::numeric_limits<std::streamsize>::max(), '\n')) {
+    std::uint64_t number = 0;
+    if (key == word) return lines >> number ? number : 0;
+  }
+  return 0;
 }
 
 std::optional<std::string> read_whole(int file, std::size_t most, std::string_view name) {

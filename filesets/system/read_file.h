@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <string>
@@ -13,6 +14,9 @@ namespace filereel {
 // directory). Reads a pipe to its end.
 std::optional<std::string> read_file(const std::string& path,
                                      std::size_t most = std::numeric_limits<std::size_t>::max());
+
+// The number after a word at the start of a line of the kernel's text; 0 if there is none.
+std::uint64_t number_after(const std::string& text, std::string_view word);
 
 // Returns the remaining bytes of an open file, or nothing on failure, with errno set. Throws
 // Error(unusable_input) if they exceed `most`: before reading if the file has a size, otherwise

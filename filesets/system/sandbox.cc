@@ -27,6 +27,7 @@
 #include <unistd.h>
 
 #include "filesets/system/error.h"
+#include "filesets/system/root_user.h"
 
 namespace filereel {
 namespace {
@@ -185,7 +186,7 @@ int error_of(const NeededCall& call) {
   const long result = call.probe(nowhere);
   const int error = result < 0 ? errno : 0;
   errno = before;
-  if (error == EPERM) return call.denial != Denial::privileged || geteuid() == 0 ? error : 0;
+  if (error == EPERM) return call.denial != Denial::privileged || is_root() ? error : 0;
   return error == ENOSYS && call.denial != Denial::emulated ? error : 0;
 }
 

@@ -1,7 +1,6 @@
 #include "filesets/system/terminal.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstdlib>
 #include <string_view>
@@ -10,6 +9,15 @@
 
 namespace filereel {
 namespace {
+
+struct Launcher {
+  const char *rank, *count;
+};
+constexpr Launcher kLaunchers[] = {
+    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},  // Open MPI
+    {"PMI_RANK", "PMI_SIZE"},                          // MPICH, Intel MPI, srun
+    {"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"},    // MVAPICH
+};
 
 // Nothing that is not a number.
 std::uint32_t number_in(const char* variable) {
@@ -25,14 +33,6 @@ std::uint32_t number_in(const char* variable) {
 }  // namespace
 
 MpiProcess mpi_process() {
-  struct Launcher {
-    const char *rank, *count;
-  };
-  static constexpr Launcher kLaunchers[] = {
-      {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},  // Open MPI
-      {"PMI_RANK", "PMI_SIZE"},                          // MPICH, Intel MPI, srun
-      {"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"},    // MVAPICH
-  };
   for (const auto& [rank, count] : kLaunchers) {
     if (std::getenv(count)) return {number_in(rank), std::max(number_in(count), 1U)};
   }
@@ -40,10 +40,9 @@ MpiProcess mpi_process() {
 }
 
 bool is_terminal(int descriptor) noexcept {
-  constexpr std::array kOfMpirun = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK",
-                                    "MV2_COMM_WORLD_SIZE"};
-  const auto is_set = [](const char* variable) { return std::getenv(variable) != nullptr; };
-  return std::ranges::none_of(kOfMpirun, is_set) && isatty(descriptor) != 0;
+  const auto started = [](const Launcher& one) { return std::getenv(one.count) != nullptr; };
+  const bool by_mpirun = std::ranges::any_of(kLaunchers, started) || std::getenv("PMIX_RANK");
+  return !by_mpirun && isatty(descriptor) != 0;
 }
 
 }  // namespace filereel

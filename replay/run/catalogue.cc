@@ -39,7 +39,7 @@ std::optional<CatalogueItem> find_in_catalogue(const std::string& name) {
       return CatalogueItem{shelf.kind, name, parse_yaml(file.text, file.name, shelf.what), true};
     }
   }
-  if (!is_catalog_reel(name) || path_exists(std::string(name))) return {};
+  if (!is_catalog_reel(name) || path_exists(name)) return {};
   return CatalogueItem{CatalogueItem::Kind::reel, name, {}, true};
 }
 

@@ -63,8 +63,10 @@ class ReelPerClient final : public JobAround {
     JobNeeds needs = inner().needs(volumes);
     for (const std::unique_ptr<Job>& job : others_) {
       const JobNeeds one = job->needs(volumes);
-      needs.seconds = std::max(needs.seconds, one.seconds);
-      needs.waits_s = std::max(needs.waits_s, one.waits_s);
+      if (one.seconds > needs.seconds) {
+        needs.seconds = one.seconds;
+        needs.waits_s = one.waits_s;
+      }
       needs.fill_s += one.fill_s;
       for (std::size_t i = 0; i < kRoles; ++i) {
         if (needs.volumes[i].least < one.volumes[i].least) needs.volumes[i] = one.volumes[i];

@@ -101,6 +101,10 @@ GroupLook look_at_groups() {
   return {read_group_use(), now_ns()};
 }
 
+GroupLook look_at_groups(const std::vector<ControlGroup>& groups) {
+  return {read_group_use(groups), now_ns()};
+}
+
 void add_group_use(const GroupLook& before, const GroupLook& after, Conditions& conditions) {
   conditions.cpu_quota = after.use.cpu_quota();
   if (after.use.memory_limit) {

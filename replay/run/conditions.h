@@ -32,6 +32,8 @@ struct GroupLook {
   std::uint64_t at_ns = 0;  // now_ns
 };
 GroupLook look_at_groups();
+// The same without the memory limit, which takes less time. `groups`: processor_groups.
+GroupLook look_at_groups(const std::vector<ControlGroup>& groups);
 
 // What the groups did between two looks.
 void add_group_use(const GroupLook& before, const GroupLook& after, Conditions& conditions);

@@ -165,7 +165,8 @@ std::optional<StepSamples> measure_step(const FittedJob& job, std::size_t step,
   const std::unique_ptr<StepReplay> replayed = job.make_replay(step);
 
   std::vector<SystemCounters> before;
-  GroupLook groups_before;
+  const std::vector<ControlGroup> groups = processor_groups();  // before the clock starts
+  GroupLook groups_before, groups_after;
   Stops stops_before;
   ReplayOptions replay_options = replayed->options;
   if (options.verify == Verification::content) replay_options.verify = Verify::content;
@@ -178,9 +179,9 @@ std::optional<StepSamples> measure_step(const FittedJob& job, std::size_t step,
     released_ns = now_ns();
   };
   replay_options.on_measured_start = [&] {
-    before = read_all_counters(used, what.apart);
-    groups_before = look_at_groups();
+    groups_before = look_at_groups(groups);
     stops_before = look_at_stops(options.continued);
+    before = read_all_counters(used, what.apart);
   };
   const PathTable& paths = *replayed->trace.paths;
   begin_sample(sample, used, options.run_began_ns);
@@ -203,6 +204,7 @@ std::optional<StepSamples> measure_step(const FittedJob& job, std::size_t step,
   if (!failed) {
     flushes = wait_until_durable(sample, outcome, used);
     if (options.progress) options.progress->durable();
+    groups_after = look_at_groups();  // before filereel computes figures, which may be throttled
     for (const Volume* volume : used) volume->check_present();
   }
   if (options.meet_at_end) options.meet();
@@ -212,7 +214,7 @@ std::optional<StepSamples> measure_step(const FittedJob& job, std::size_t step,
   if (failed) return samples;
   const std::vector<SystemCounters> after = read_all_counters(used, what.apart);
   add_system_counters(sample, before.front(), after.front(), used);
-  add_group_use(groups_before, look_at_groups(), sample.conditions);
+  add_group_use(groups_before, groups_after, sample.conditions);
   add_stops(stops_before, look_at_stops(options.continued), sample.conditions);
   if (what.apart) {
     const auto sample_of = [&](const ReplayOutcome& of_one) {

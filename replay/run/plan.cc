@@ -384,8 +384,18 @@ std::vector<FileSystemKind> file_systems_of(const Job& job) {
   return said.empty() ? job.file_systems() : said;
 }
 
-double expected_seconds(double seconds, std::uint32_t runs) {
-  return (seconds + kPreparationSeconds) * runs;
+double preparation_seconds(const Job& job) {
+  constexpr double kOnce = 2;
+  if (needs_no_volume(job)) return 0;
+  double all = 0;
+  for (std::uint64_t point = 0; point < job.points(); ++point) {
+    if (point == 0 || !job.follows(point - 1, point)) all += kOnce;
+  }
+  return all;
+}
+
+double expected_seconds(const Job& job, double seconds, std::uint32_t runs) {
+  return (seconds + preparation_seconds(job)) * runs;
 }
 
 Plan plan_from_yaml(std::string_view text, std::string_view file_name) {

@@ -60,11 +60,11 @@ Plan load_plan(std::span<const std::string> names, const PlanOverrides& override
 std::uint32_t runs_of(const Job& job);
 std::vector<FileSystemKind> file_systems_of(const Job& job);
 
-// The assumed time to format volumes and to drop caches.
-inline constexpr double kPreparationSeconds = 2;
+// The assumed time to format volumes and to drop caches in one repetition of all points.
+double preparation_seconds(const Job& job);
 
 // Estimated duration of `runs` repetitions of `seconds` each (JobNeeds), with fresh volumes.
-double expected_seconds(double seconds, std::uint32_t runs);
+double expected_seconds(const Job& job, double seconds, std::uint32_t runs);
 
 // Throws Error(unusable_input) with line and column.
 Plan plan_from_yaml(std::string_view text, std::string_view file_name);

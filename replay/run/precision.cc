@@ -47,6 +47,13 @@ std::string read_part(std::string_view part, AutoRuns& automatic) {
   return "";
 }
 
+// The one of a summary's or a sample's rates that counts: see Repetitions.
+const auto& rate_of(const auto& rates) {
+  return rates.mb_per_s      ? rates.mb_per_s
+         : rates.files_per_s ? rates.files_per_s
+                             : rates.operations_per_s;
+}
+
 double width_of(const Spread& spread) {
   if (!spread.interval || spread.median <= 0) return std::numeric_limits<double>::infinity();
   return (spread.interval->high - spread.interval->low) / spread.median;
@@ -80,9 +87,7 @@ std::string read_precision(std::string_view text, AutoRuns& automatic) {
 
 double relative_width(const Measurement& measurement, const AutoRuns& automatic) {
   const Summary summary = measurement.summary();
-  const std::optional<Spread>& rate = summary.mb_per_s      ? summary.mb_per_s
-                                      : summary.files_per_s ? summary.files_per_s
-                                                            : summary.operations_per_s;
+  const std::optional<Spread>& rate = rate_of(summary);
   if (!rate) return 0;
   const double width = width_of(*rate) / automatic.width;
   if (!automatic.tail) return width;
@@ -93,9 +98,7 @@ double runs_by_variation(const Measurement& measurement, const AutoRuns& automat
   std::vector<double> rates;
   for (const Sample& sample : measurement.samples) {
     const SampleRates all = rates_of(measurement, sample);
-    const std::optional<double>& rate = all.mb_per_s      ? all.mb_per_s
-                                        : all.files_per_s ? all.files_per_s
-                                                          : all.operations_per_s;
+    const std::optional<double>& rate = rate_of(all);
     if (rate) rates.push_back(*rate);
   }
   if (rates.size() < 2) return 0;

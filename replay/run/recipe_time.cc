@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <string>
 
 #include "replay/run/time_estimate.h"
-#include "replay/volumes/file_list.h"
 
 namespace filereel {
 namespace {
@@ -19,15 +17,6 @@ double mean_size(const AccessMix& mix) {
   return sum / shares;
 }
 
-// The files of a group on a volume, at the end of the recipe.
-std::size_t files_of(const RecipeFiles& group, const Synthesis& synthesis) {
-  const Role role = group.volumes.empty() ? Role::near : group.volumes.front();
-  const std::string directory = group.name + "/";
-  return FileList(synthesis.largest(role).entries, "",
-                  [&](std::string_view path) { return path.starts_with(directory); })
-      .size();
-}
-
 // The accesses (or files) of a thread of the group; 0 if only time ends the phase.
 double turns_of_thread(const Recipe& recipe, const RecipePhase& phase, const RecipeThreads& threads,
                        std::uint64_t bytes, const Synthesis& synthesis) {
@@ -38,8 +27,38 @@ double turns_of_thread(const Recipe& recipe, const RecipePhase& phase, const Rec
   if (threads.access) return static_cast<double>(bytes) / mean_size(*threads.access) / all;
   if (phase.stop.time_ns > 0) return 0;
   const auto passes = static_cast<double>(std::max<std::uint64_t>(1, phase.stop.passes));
-  return passes * static_cast<double>(files_of(recipe.files[threads.files], synthesis)) /
-         threads.count;
+  return passes * static_cast<double>(synthesis.files(threads.files)) / threads.count;
+}
+
+// The share of its files that the threads create.
+double created(const RecipeThreads& threads) {
+  double share = 0;
+  for (const StepChoice& choice : threads.choices) {
+    const bool creates = std::ranges::any_of(choice.steps, [](const FileStep& step) {
+      return step.kind == StepKind::create || step.kind == StepKind::replace ||
+             step.kind == StepKind::copy;
+    });
+    if (creates) share += choice.share / 100'000.0;
+  }
+  return share;
+}
+
+// Without pauses. A file that is created costs something, whatever its size.
+double work_seconds(const Recipe& recipe, const RecipePhase& phase, std::uint64_t bytes,
+                    const Synthesis& synthesis) {
+  double moved = static_cast<double>(bytes), files = 0;
+  for (const RecipeThreads& threads : phase.threads) {
+    const std::size_t volumes = recipe.files[threads.files].volumes.size();
+    const double turns = turns_of_thread(recipe, phase, threads, bytes, synthesis) * threads.count *
+                         static_cast<double>(std::max<std::size_t>(1, volumes));
+    if (!threads.access) {
+      files += turns * created(threads);
+    } else if (bytes == 0) {  // a number of accesses ends the phase
+      moved += turns * mean_size(*threads.access);
+    }
+  }
+  return creation_seconds(
+      {.files = static_cast<std::uint64_t>(files), .bytes = static_cast<std::uint64_t>(moved)});
 }
 
 // The pauses of the slowest thread, in seconds. A rate takes precedence over a pause.
@@ -62,7 +81,7 @@ ExpectedTime expected_time(const Recipe& recipe, std::size_t phase, const Synthe
   constexpr double kLeast = 0.05;
   const RecipePhase& what = recipe.phases[phase];
   const std::uint64_t bytes = synthesis.bytes(phase);
-  const double content = static_cast<double>(bytes) / kAssumedRate;
+  const double content = work_seconds(recipe, what, bytes, synthesis);
   const double paced = paced_seconds(recipe, what, bytes, synthesis);
   const double most = static_cast<double>(what.stop.time_ns) * 1e-9;
   const double warm_up = static_cast<double>(what.warm_up_ns) * 1e-9;

@@ -1,7 +1,6 @@
 #include "replay/run/runs_notice.h"
 
 #include <algorithm>
-#include <optional>
 #include <set>
 
 #include <fmt/format.h>
@@ -12,10 +11,10 @@
 namespace filereel {
 
 PlannedRuns planned_runs(const Stage& stage, bool control, const MeasurementCounts& counts) {
-  std::set<std::optional<FileSystemKind>> kinds;
+  std::set<FileSystemKind> kinds;
   std::size_t all = 0;
   for (const StagedJob& part : stage.parts) {
-    kinds.insert(part.kind);
+    if (part.kind) kinds.insert(*part.kind);  // jobs without a volume have none
     all += part.job->points() * counts.at(part.job->record().name);
   }
   const std::size_t file_systems = std::max<std::size_t>(1, kinds.size());

@@ -56,7 +56,6 @@ TimeEstimate::TimeEstimate(const std::vector<EstimatedPart>& parts, std::size_t 
 
 void TimeEstimate::begin_part(std::size_t part) {
   part_ = part;
-  parts_[part].begun = true;
   before_s_ = 0;
   lap_ns_ = clock_();
 }
@@ -94,9 +93,8 @@ void TimeEstimate::step_ended() {
 }
 
 void TimeEstimate::end_part() {
-  for (Unit& unit : parts_[part_].units) parts_[part_].plan.runs = unit.begun;
+  parts_[part_].plan.runs = parts_[part_].units.front().begun;  // the same of all
   assumed_.clear();
-  lap_ = parts_[part_].units[unit_].laps.size();
   later_s_ = pending_s();
 }
 
@@ -142,13 +140,14 @@ double TimeEstimate::unit_s(std::size_t part, std::size_t unit) const {
 double TimeEstimate::pending_s() const {
   double all = 0;
   for (std::size_t part = 0; part < parts_.size(); ++part) {
-    const auto& [plan, units, measured_s, assumed_s, begun] = parts_[part];
+    const auto& [plan, units, measured_s, assumed_s] = parts_[part];
     double once = 0, pending = 0;
     for (std::size_t unit = 0; unit < units.size(); ++unit) {
       const double seconds = unit_s(part, unit);
       once += seconds;
       pending += seconds * std::max(0.0, plan.runs - units[unit].begun);
     }
+    const bool begun = units.front().begun > 0;
     if (!begun && plan.most_s > 0) pending = std::min(pending, std::max(once, plan.most_s));
     all += pending;
   }
@@ -158,10 +157,8 @@ double TimeEstimate::pending_s() const {
 double TimeEstimate::lap_s(std::size_t lap) const {
   const Unit* const known = similar(part_, unit_);
   if (known && lap < known->laps.size()) return known->laps[lap].mean();
-  const double proportion = factor(parts_[part_]);
-  if (lap > 0) return assumed_[lap - 1].waits_s + proportion * assumed_[lap - 1].work_s;
-  const ExpectedTime& unit = parts_[part_].plan.unit;
-  return unit.waits_s + proportion * unit.work_s;
+  const ExpectedTime& step = assumed_[lap - 1];  // the preparation has ended
+  return step.waits_s + factor(parts_[part_]) * step.work_s;
 }
 
 double TimeEstimate::left_s() const {

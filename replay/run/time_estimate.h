@@ -80,7 +80,6 @@ class TimeEstimate {
     EstimatedPart plan;
     std::vector<Unit> units = {};          // by point, then by side
     double measured_s = 0, assumed_s = 0;  // of the work of ended units
-    bool begun = false;
   };
 
   const Unit* similar(std::size_t part, std::size_t unit) const;

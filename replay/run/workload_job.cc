@@ -326,12 +326,14 @@ JobNeeds WorkloadJob::needs(const PlannedVolumes& volumes) const {
   std::size_t entries = 0;
   std::optional<Recipe> last;
   ExpectedTime last_time;  // of the last inspected point
+  double last_fill_s = 0;  // the same
   for (std::uint64_t point = 0; point < points(); ++point) {
     Recipe one = recipe_at(point);
     name_volumes(one, volumes.count);
     if (too_many(entries) && start_from_same_files(*last, one) && !changes_files(one)) {
       needs.seconds += last_time.work_s + last_time.waits_s;
       needs.waits_s += last_time.waits_s;
+      if (one.fresh) needs.fill_s += last_fill_s;
       continue;
     }
     fills = fills || fills_volume(one);
@@ -350,7 +352,10 @@ JobNeeds WorkloadJob::needs(const PlannedVolumes& volumes) const {
     }
     needs.seconds += last_time.work_s + last_time.waits_s;
     needs.waits_s += last_time.waits_s;
-    if (point == 0 || one.fresh) needs.fill_s += fill_seconds(one, synthesis);
+    last_fill_s = fill_seconds(one, synthesis);
+    const bool follows =
+        last && !one.fresh && !changes_files(*last) && start_from_same_files(*last, one);
+    if (!follows) needs.fill_s += last_fill_s;
     last = std::move(one);
   }
   for (std::size_t i = 0; fills && i < volumes.count; ++i) {

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 #include <linux/fs.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -267,10 +266,7 @@ void BackingStore::open_block_device(const VolumeOptions& options) {
   if (!device_) {
     throw_failed(fmt::format("cannot open {}: {}", printable(target_.path), error_text(errno)));
   }
-  if (!succeeds_soon([&] { return flock(device_.get(), LOCK_EX | LOCK_NB) == 0; })) {
-    throw_failed(fmt::format("{} is in use by another program; wait for it to end",
-                             printable(target_.path)));
-  }
+  lock_alone(device_.get(), target_.path);
   size_ = device_size(device_.get());
 }
 

@@ -15,6 +15,7 @@
 #include <linux/fs.h>
 #include <linux/loop.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -109,6 +110,17 @@ std::string writer_of(dev_t device) {
   return "";
 }
 
+// Repeats the attempt until it returns true, for up to two seconds; false if it never does.
+bool succeeds_soon(const auto& attempt) {
+  constexpr auto kMoment = std::chrono::seconds(2);
+  constexpr auto kPause = std::chrono::milliseconds(20);
+  for (const auto end = std::chrono::steady_clock::now() + kMoment; !attempt();) {
+    if (std::chrono::steady_clock::now() >= end) return false;
+    std::this_thread::sleep_for(kPause);
+  }
+  return true;
+}
+
 // The reason why the device must not be used; "" if there is none.
 std::string user_of(dev_t device, std::span<const dev_t> own_loops) {
   require_proc("checking that a device is not in use");
@@ -186,14 +198,19 @@ std::optional<dev_t> number_in_sysfs(const std::string& folder) {
   return makedev(major_number, minor_number);
 }
 
-bool succeeds_soon(const std::function<bool()>& attempt) {
-  constexpr auto kMoment = std::chrono::seconds(2);
-  constexpr auto kPause = std::chrono::milliseconds(20);
-  for (const auto end = std::chrono::steady_clock::now() + kMoment; !attempt();) {
-    if (std::chrono::steady_clock::now() >= end) return false;
-    std::this_thread::sleep_for(kPause);
-  }
-  return true;
+Descriptor open_alone(int node) {
+  const std::string self = fmt::format("/proc/self/fd/{}", node);  // reopens exactly this device
+  Descriptor device;
+  succeeds_soon([&] {
+    device.reset(open(self.c_str(), O_RDWR | O_EXCL | O_CLOEXEC));
+    return device || errno != EBUSY;
+  });
+  return device;
+}
+
+void lock_alone(int device, const std::string& path) {
+  if (succeeds_soon([&] { return flock(device, LOCK_EX | LOCK_NB) == 0; })) return;
+  throw_failed(fmt::format("{} is in use by another program; wait for it to end", printable(path)));
 }
 
 void check_destroy_allowed(int fd, const Target& target, std::span<const Target> destroy) {
@@ -237,12 +254,7 @@ void check_unused(int fd, const std::string& path, const DeviceUse& use) {
     }
   }
   if (use.held) return;
-  const std::string self = fmt::format("/proc/self/fd/{}", fd);
-  Descriptor exclusive;
-  succeeds_soon([&] {
-    exclusive.reset(open(self.c_str(), O_RDWR | O_EXCL | O_CLOEXEC));
-    return exclusive || errno != EBUSY;
-  });
+  const Descriptor exclusive = open_alone(fd);
   if (!exclusive) {
     throw Error(ErrorKind::failed,
                 errno == EBUSY

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -10,6 +9,7 @@
 
 #include <sys/types.h>
 
+#include "filesets/system/descriptor.h"
 #include "replay/volumes/target.h"
 
 namespace filereel {
@@ -44,9 +44,13 @@ struct DeviceUse {
   bool held = false;  // this process has it open with O_EXCL, which excludes others
 };
 
-// Repeats the attempt until it returns true, for up to two seconds; false if it never does. udev,
-// blkid, and losetup in search of a free device open and lock devices of others for moments.
-bool succeeds_soon(const std::function<bool()>& attempt);
+// Opens a device (O_PATH is sufficient) for reading and writing with O_EXCL; if that fails, the
+// result is empty and errno is set. Waits up to two seconds for programs that use it for a moment:
+// udev, blkid, and losetup in search of a free device open and lock devices of others.
+Descriptor open_alone(int node);
+// Locks an open device (flock), after the same wait. Throws Error(failed) if another program has
+// locked it. `path` is its name in messages.
+void lock_alone(int device, const std::string& path);
 
 // Throws Error(failed) unless `fd` (O_PATH is sufficient) is a writable block device that nothing
 // uses: it and its partitions are not mounted, not swap space, not held by another device or loop

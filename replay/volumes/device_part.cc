@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
@@ -75,18 +74,11 @@ std::shared_ptr<HeldDevice> HeldDevices::hold(int node, const std::string& path)
   if (std::shared_ptr<HeldDevice> held = place.lock()) return held;
   auto held = std::make_shared<HeldDevice>();
   held->number = info.st_rdev;
-  const std::string self = fmt::format("/proc/self/fd/{}", node);
-  succeeds_soon([&] {
-    held->file.reset(open(self.c_str(), O_RDWR | O_EXCL | O_CLOEXEC));
-    return held->file || errno != EBUSY;
-  });
+  held->file = open_alone(node);
   if (!held->file) {
     throw_failed(fmt::format("cannot open {}: {}", printable(path), error_text(errno)));
   }
-  if (!succeeds_soon([&] { return flock(held->file.get(), LOCK_EX | LOCK_NB) == 0; })) {
-    throw_failed(
-        fmt::format("{} is in use by another program; wait for it to end", printable(path)));
-  }
+  lock_alone(held->file.get(), path);
   place = held;
   return held;
 }

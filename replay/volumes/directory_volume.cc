@@ -195,7 +195,7 @@ class DirectoryVolume final : public Volume {
 
   FileSystemFeatures features() const override {
     const std::string& source = mounted_.source;
-    if (!source.starts_with('/')) return {};
+    if (!source.starts_with('/') || !has_features(mounted_.type)) return {};
     const Descriptor device(open(source.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
     const int error = device ? 0 : errno;
     struct stat info{};

@@ -313,13 +313,17 @@ FeatureValues features_of_boot_sector(std::string_view sector) {
   return is_fat ? features_of_fat(sector) : FeatureValues();
 }
 
-FileSystemFeatures read_file_system_features(std::string_view type, const std::string& source,
-                                             int fd, int error) {
+bool has_features(std::string_view type) {
   constexpr auto kWithBootSector = std::to_array<std::string_view>(
       {"vfat", "msdos", "fat32", "exfat", "ntfs", "ntfs3", "fuseblk"});
+  return std::ranges::find(describers(), type, &Describer::type) != describers().end() ||
+         std::ranges::find(kWithBootSector, type) != kWithBootSector.end();
+}
+
+FileSystemFeatures read_file_system_features(std::string_view type, const std::string& source,
+                                             int fd, int error) {
+  if (!has_features(type)) return {};
   const auto describer = std::ranges::find(describers(), type, &Describer::type);
-  const bool has_boot_sector = std::ranges::find(kWithBootSector, type) != kWithBootSector.end();
-  if (describer == describers().end() && !has_boot_sector) return {};
   if (fd < 0) return {{}, fmt::format("cannot read {}: {}", source, error_text(error))};
   if (describer != describers().end()) return by_program(*describer, source);
   std::array<char, 512> sector{};

@@ -16,8 +16,11 @@ inline constexpr std::string_view kFeatureList = "features";
 
 struct FileSystemFeatures {
   FeatureValues values;
-  std::string unknown;  // why they are not known, if they could be: "dumpe2fs is not installed"
+  std::string unknown;  // why they are not known, if they could be: "dumpe2fs failed on /dev/sdb"
 };
+
+// Whether features of this type of file system (the kernel's or filereel's name) are ever read.
+bool has_features(std::string_view type);
 
 // Reads them from the block device or image `source`, which is open for reading as `fd` (-1: it
 // could not be opened, and `error` says why). `type` is the kernel's or filereel's name of the file

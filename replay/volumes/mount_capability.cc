@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "filesets/system/root_user.h"
 #include "filesets/system/sandbox.h"
 #include "replay/volumes/loop_device.h"
 #include "replay/volumes/mount.h"
@@ -47,7 +48,7 @@ MountCapability enter_mount_namespace() {
   if (!denial(CallUse::mounts).empty()) return MountCapability::none;
   if (unshare(CLONE_NEWNS) == 0) {
     if (!isolate_mounts()) return MountCapability::none;
-    if (geteuid() == 0 && loop_devices_available()) return MountCapability::full;
+    if (is_root() && loop_devices_available()) return MountCapability::full;
     return fuse_works() ? MountCapability::fuse_only : MountCapability::none;
   }
   const uid_t user = geteuid();
@@ -72,7 +73,7 @@ MountCapability probe_mount_capability() {
 bool kernel_has(const FileSystemInfo& info) {
   if (in_kernel_list(info.kernel_type)) return true;
   // A module is listed only once it is loaded. Trying to load an unknown one is harmless.
-  if (geteuid() == 0 && find_program("modprobe")) {
+  if (is_root() && find_program("modprobe")) {
     ChildProcess child({"modprobe", "-q", std::string(info.kernel_type)});
     child.wait(10);
   }

@@ -455,4 +455,8 @@ std::uint64_t Synthesis::bytes(std::size_t phase) const {
   return bytes / parts * std::max<std::uint64_t>(1, what.stop.passes);
 }
 
+std::uint64_t Synthesis::files(std::size_t group) const {
+  return state_->layout(group).files();
+}
+
 }  // namespace filereel

@@ -54,8 +54,11 @@ class Synthesis {
 
   // True if the phase uses io_uring.
   bool queues(std::size_t phase) const;
-  // Expected bytes of a phase of this part, for progress; 0 if only time ends it.
+  // Expected bytes of a phase of this part, for progress; 0 if time or a number of operations ends
+  // it.
   std::uint64_t bytes(std::size_t phase) const;
+  // The files of a group on each of its volumes, without copies.
+  std::uint64_t files(std::size_t group) const;
 
  private:
   struct State;
