@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <set>
+#include <string>
 #include <vector>
 
 #include <fmt/format.h>
@@ -54,6 +56,15 @@ bool indistinct(const Times& times) {
       return std::ranges::find(one->faster, other->volume) != one->faster.end();
     });
   });
+}
+
+// How the repetitions on several volumes followed each other: ", in turns".
+std::string order_of(std::span<const ReplayedVolume> volumes) {
+  std::set<std::string> names;
+  for (const ReplayedVolume& one : volumes) names.insert(one.name);
+  const bool in_sequence = names.size() < volumes.size();  // file systems of one volume
+  return fmt::format("{}{}", names.size() > 1 ? ", in turns" : "",
+                     in_sequence ? ", the file systems one after the other" : "");
 }
 
 }  // namespace
@@ -126,8 +137,9 @@ std::string reliability_text(const StoredPrediction& stored) {
       std::ranges::minmax(stored.volumes, {}, [](const auto& one) { return one.seconds.size(); });
   const std::size_t least = runs.min.seconds.size(), most = runs.max.seconds.size();
   const std::string text =
-      fmt::format("time from the first to the last operation; median of {}{}, in turns",
-                  least == most ? "" : fmt::format("{} to ", least), counted(most, "repetition"));
+      fmt::format("time from the first to the last operation; median of {}{}{}",
+                  least == most ? "" : fmt::format("{} to ", least), counted(most, "repetition"),
+                  order_of(stored.volumes));
   if (prediction.accuracy) {
     return text +
            fmt::format(
