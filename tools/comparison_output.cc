@@ -122,19 +122,17 @@ TurnsComparison compare_in_turns(std::span<const std::span<const Result>> sides,
   for (const std::span<const Result> fresh : sides.subspan(1)) {
     const ResultComparison comparison = compare_results(base, fresh);
     if (required) require_common(comparison, base, fresh);
-    turns.text += format_comparison(comparison, session, descriptor, true);
-    if (sides.size() == 2) {
-      turns.regressed = comparison.regressed();
-      return turns;
-    }
-    turns.text += "\n";
+    if (sides.size() > 2) continue;
+    turns.text = format_comparison(comparison, session, descriptor, true);
+    turns.regressed = comparison.regressed();
+    return turns;
   }
   std::vector<ResultGroup> groups;
   for (const std::span<const Result> side : sides) {
     groups.push_back({side.front().label, {side.begin(), side.end()}});
   }
   const std::vector<Index> indexes = default_indexes(MatchedGroups(groups));
-  turns.text += format_ranking(rank_groups(groups), indexes, session, descriptor, true);
+  turns.text = format_ranking(rank_groups(groups), indexes, session, descriptor, false);
   return turns;
 }
 
@@ -153,8 +151,13 @@ void show_comparison(std::span<const Result> base, std::span<const Result> fresh
   }
   if (!output.json.empty()) session.print_to(output.json, comparison_to_json(comparison, indexes));
   if (!output.junit.empty()) session.print_to(output.junit, comparison_to_junit(comparison));
+  const auto undone =
+      std::ranges::find(comparison.measurements, true, &ComparedMeasurement::undone);
   if (comparison.regressed()) {
     session.exit_code = Session::kRegression;
+  } else if (undone != comparison.measurements.end()) {
+    throw Error(ErrorKind::unusable_input,
+                fmt::format("{}: {}", key_text(undone->key), undone->reason()));
   } else if (output.strict && comparison.undecided()) {
     session.exit_code = Session::kUndecided;
   }

@@ -53,6 +53,7 @@ PendingComparison test(const MatchedSides& sides, const ControlUse& control,
   row.key = base.key;
   row.figure = choice.figure;
   row.comparable = choice.obstacle.empty();
+  row.undone = choice.undone;
   row.time.reason = choice.obstacle;
   row.base = side_of(base, choice.figure);
   row.fresh = side_of(fresh, choice.figure);
@@ -96,6 +97,25 @@ void warn_of_incomplete(std::span<const Result> results, std::string_view side,
            : fmt::format("{} of the {} {} runs {} incomplete", incomplete, results.size(), side,
                          agreeing(static_cast<std::size_t>(incomplete), "is", "are")),
        "repeat it until it completes"});
+}
+
+// A slip in a script would otherwise always pass.
+void warn_of_same_result(std::span<const Result> base, std::span<const Result> fresh,
+                         ResultComparison& comparison) {
+  if (comparison.across) return;
+  for (const Result& one : base) {
+    const auto same = [&](const Result& other) {
+      return one.started == other.started && one.session == other.session &&
+             one.label == other.label &&
+             std::ranges::equal(one.volumes, other.volumes, {}, &VolumeDescription::target,
+                                &VolumeDescription::target);
+    };
+    if (std::ranges::none_of(fresh, same)) continue;
+    comparison.warnings.push_back({"same-result",
+                                   fmt::format("both sides have the result of {}", one.started),
+                                   "name two different results"});
+    return;
+  }
 }
 
 void warn_of_missing(const std::vector<MeasurementKey>& keys, std::string_view side,
@@ -283,6 +303,7 @@ ResultComparison compare_results(std::span<const Result> base, std::span<const R
   comparison.changes = changes_between(base, fresh);
   warn_of_incomplete(base, "base", comparison);
   warn_of_incomplete(fresh, "new", comparison);
+  warn_of_same_result(base, fresh, comparison);
   warn_of_missing(comparison.only_base, "base", comparison);
   warn_of_missing(comparison.only_fresh, "new", comparison);
   warn_of_changes(comparison);

@@ -163,6 +163,7 @@ struct ComparedMeasurement {
   MeasurementKey key;
   Figure figure = Figure::durable;
   bool comparable = true;  // both sides did the same work, and have samples of it
+  bool undone = false;     // a side has failed calls
   ComparedSide base, fresh;
   AspectResult time;
   std::optional<ComparedTail> tail = {};      // if there are enough operations for a percentile

@@ -9,7 +9,6 @@
 #include <fmt/ranges.h>
 
 #include "filesets/system/counted.h"
-#include "replay/compare/changes.h"
 #include "replay/compare/control.h"
 #include "replay/compare/verdict.h"
 
@@ -141,29 +140,26 @@ void sort_entries(RankedMeasurement& one) {
   });
 }
 
-// Warns of differences between the groups other than drives, firmware and file systems. If these
-// are the same for all, a single difference is what is ranked.
-void warn_of_other_changes(std::span<const ResultGroup> groups, Ranking& ranking) {
-  std::vector<std::string> what, ranked;
-  const auto add = [](std::string text, std::vector<std::string>& to) {
+// Lists what differs, and warns of differences other than drives, firmware and file systems. If
+// these are the same for all, a single difference is what is ranked.
+void note_differences(std::span<const ResultGroup> groups, Ranking& ranking) {
+  std::vector<std::span<const Result>> results;
+  for (const ResultGroup& group : groups) results.emplace_back(group.results);
+  ranking.differences = differences_among(results);
+  std::vector<std::string> others, ranked;
+  for (const Difference& one : ranking.differences) {
+    const bool is_other = one.kind == ChangeKind::other;
+    std::string text = is_other ? one.what : fmt::format("the {}", change_kind_name(one.kind));
+    std::vector<std::string>& to = is_other ? others : ranked;
     if (std::ranges::find(to, text) == to.end()) to.push_back(std::move(text));
-  };
-  for (const ResultGroup& group : groups.subspan(1)) {
-    for (Change& change : changes_between(groups.front().results, group.results)) {
-      if (change.kind == ChangeKind::other) {
-        add(std::move(change.what), what);
-      } else {
-        add(fmt::format("the {}", change_kind_name(change.kind)), ranked);
-      }
-    }
   }
-  if (what.empty() || (ranked.empty() && what.size() == 1)) return;
+  if (others.empty() || (ranked.empty() && others.size() == 1)) return;
   const std::string which = ranked.empty()
                                 ? "each may be the cause"
                                 : fmt::format("{} may not be the cause", fmt::join(ranked, " or "));
   ranking.warnings.push_back(
       {"something-else-changed",
-       fmt::format("further differences: {}; {}", fmt::join(what, ", "), which),
+       fmt::format("further differences: {}; {}", fmt::join(others, ", "), which),
        "measure all on one machine with the same plan and options"});
 }
 
@@ -318,7 +314,7 @@ Ranking rank_groups(std::span<const ResultGroup> groups, const CompareOptions& o
   for (const PendingComparison& one : tests) bases.push_back(one.row.time.basis);
   ranking.level = level_text(bases, groups.front().results.front().host.machine);
   warn_of_state(groups, ranking);
-  warn_of_other_changes(groups, ranking);
+  note_differences(groups, ranking);
   warn_of_tests(tests, ranking);
   warn_of_missing_ranks(ranking);
   return ranking;

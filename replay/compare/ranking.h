@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "replay/compare/changes.h"
 #include "replay/compare/comparison.h"
 #include "replay/compare/groups.h"
 
@@ -56,6 +57,7 @@ struct Ranking {
   CompareOptions options;
   std::vector<RankedMeasurement> measurements = {};  // of at least two groups
   std::vector<MeasurementKey> left_out = {};         // of only one group
+  std::vector<Difference> differences = {};          // between the groups, besides their figures
   std::vector<Warning> warnings = {};
   bool complete = true;    // all results are complete
   std::string level = {};  // that the order holds for, see level_text; "" if nothing was tested

@@ -97,6 +97,15 @@ std::string different_work(const PooledMeasurement& base, const PooledMeasuremen
                      text(*fresh.samples.front()));
 }
 
+std::string different_sizes(const PooledMeasurement& base, const PooledMeasurement& fresh) {
+  const auto bytes_of = common_bytes(base, fresh);
+  const auto text = [&](const PooledMeasurement& side) {
+    return format_size(static_cast<std::uint64_t>(median(operation_sizes(side, bytes_of))));
+  };
+  return fmt::format("different sizes of operations, on average: {} versus {}", text(base),
+                     text(fresh));
+}
+
 FigureChoice choose_by_set(const PooledMeasurement& base, const PooledMeasurement& fresh) {
   const Sample& first = *base.samples.front();
   const bool same = all_samples(base, fresh, [&](const Sample* one) {
@@ -111,16 +120,18 @@ FigureChoice choose_of_others(const PooledMeasurement& base, const PooledMeasure
             fmt::format("different work: the base phase ends by {}, the new phase by {}",
                         phase_end_name(*base.ends), phase_end_name(*fresh.ends))};
   }
-  const bool so_much = same_operations(base, fresh);
+  const bool same = same_operations(base, fresh);
   // Missing data of older results does not count against them: the time per operation is
   // comparable.
-  const bool by_work = base.ends.value_or(fresh.ends.value_or(PhaseEnd::time)) == PhaseEnd::work;
-  if (!sizes_alike(base, fresh) || (by_work && !so_much)) {
-    return {Figure::elapsed, different_work(base, fresh)};
-  }
+  const auto ends = base.ends ? base.ends : fresh.ends;
+  if (ends == PhaseEnd::work && !same) return {Figure::elapsed, different_work(base, fresh)};
+  if (!sizes_alike(base, fresh)) return {Figure::elapsed, different_sizes(base, fresh)};
   const auto has_latency = [](const Sample* one) { return seconds_in_calls(*one) > 0; };
   if (base.paced && all_samples(base, fresh, has_latency)) return {Figure::in_calls, ""};
-  return {so_much ? Figure::elapsed : Figure::per_operation, ""};
+  if (!same || ends == PhaseEnd::time) return {Figure::per_operation, ""};
+  const auto writes = [](const Sample* one) { return bytes_moved(*one).written > 0; };
+  const bool durable = base.key.kind == JobKind::workload && all_samples(base, fresh, writes);
+  return {durable ? Figure::durable : Figure::elapsed, ""};
 }
 
 std::string why_none(const PooledMeasurement& side, std::string_view name) {
@@ -247,8 +258,9 @@ std::vector<PooledMeasurement> gather(std::span<const Result> results, bool acro
 FigureChoice choose_figure(const PooledMeasurement& base, const PooledMeasurement& fresh) {
   const bool by_set = info_of(base.key.kind).by_set;
   const Figure usual = by_set ? Figure::durable : Figure::elapsed;
-  if (base.samples.empty()) return {usual, why_none(base, "base")};
-  if (fresh.samples.empty()) return {usual, why_none(fresh, "new")};
+  const bool undone = !base.incomplete.empty() || !fresh.incomplete.empty();
+  if (base.samples.empty()) return {usual, why_none(base, "base"), undone};
+  if (fresh.samples.empty()) return {usual, why_none(fresh, "new"), undone};
   if (base.scales.size() > 1 || base.scales != fresh.scales) {
     return {usual, fmt::format("different scales: {} versus {}", fmt::join(base.scales, ", "),
                                fmt::join(fresh.scales, ", "))};

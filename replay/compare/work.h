@@ -44,6 +44,7 @@ std::vector<PooledMeasurement> gather(std::span<const Result> results, bool acro
 struct FigureChoice {
   Figure figure = Figure::durable;
   std::string obstacle;
+  bool undone = false;  // the obstacle is that a side has failed calls
 };
 FigureChoice choose_figure(const PooledMeasurement& base, const PooledMeasurement& fresh);
 

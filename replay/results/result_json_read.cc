@@ -228,6 +228,16 @@ void read_control(StoredPart& stored, Result& result) {
   result.control.push_back(std::move(control));
 }
 
+// For a result from before version 8: also, file systems of other volumes followed near's there,
+// as in "ext4 to ntfs".
+void adopt_older(Result& result) {
+  mark_older_bytes(result);
+  for (Measurement& one : result.measurements) {
+    const std::size_t others = one.file_system.find(" to ");
+    if (others != std::string::npos) one.file_system.erase(others);
+  }
+}
+
 Result read_result(StoredResult stored, std::int64_t version) {
   const Json& json = stored.own.json;
   Result result;
@@ -247,8 +257,8 @@ Result read_result(StoredResult stored, std::int64_t version) {
   version < 3 ? read_one_job(stored.own, result) : read_jobs(stored.own, result);
   if (stored.control) inside("control", [&] { read_control(*stored.control, result); });
   if (version < kFirstWithBytesRead) {
-    mark_older_bytes(result);
-    std::ranges::for_each(result.control, mark_older_bytes);
+    adopt_older(result);
+    std::ranges::for_each(result.control, adopt_older);
   }
   return result;
 }

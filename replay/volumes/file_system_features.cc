@@ -34,6 +34,8 @@ std::optional<std::uint64_t> number_of(std::string_view text) {
   return read.ec == std::errc() ? std::optional(number) : std::nullopt;
 }
 
+constexpr std::string_view kJournalFeatures = "journal features";
+
 // A name of a program's output, and ours.
 using Renamed = std::pair<std::string_view, std::string_view>;
 
@@ -49,13 +51,14 @@ constexpr auto kExtNames = std::to_array<Renamed>({
     {"Reserved block count", "reserved blocks"},
     {"Total journal size", "journal size"},
     {"Journal size", "journal size"},
-    {"Journal features", "journal features"},
+    {"Journal features", kJournalFeatures},
     {"RAID stride", "stride"},
     {"RAID stripe width", "stripe width"},
     {"Checksum type", "checksums"},
 });
-// These say that it is mounted, not how it was made.
-constexpr auto kOfMounted = std::to_array<std::string_view>({"needs_recovery", "orphan_present"});
+// These say that it is or was in use, not how it was made.
+constexpr auto kOfUse = std::to_array<std::string_view>(
+    {"needs_recovery", "orphan_present", "journal_incompat_revoke"});
 
 constexpr auto kBtrfsNames = std::to_array<Renamed>({
     {"csum_type", "checksums"},
@@ -243,14 +246,16 @@ FeatureValues features_of_ext(std::string_view output) {
     const std::optional<std::string> name = our_name(kExtNames, line.substr(0, colon));
     if (name) values[*name] = trimmed(line.substr(colon + 1));
   }
-  const auto features = values.find(std::string(kFeatureList));
-  if (features == values.end()) return {};
-  std::istringstream words(features->second);
-  std::string kept;
-  for (std::string word; words >> word;) {
-    if (std::ranges::find(kOfMounted, word) == kOfMounted.end()) add_word(kept, word);
+  if (!values.contains(std::string(kFeatureList))) return {};
+  for (auto& [name, list] : values) {
+    if (name != kFeatureList && name != kJournalFeatures) continue;
+    std::istringstream words(list);
+    std::string kept;
+    for (std::string word; words >> word;) {
+      if (std::ranges::find(kOfUse, word) == kOfUse.end()) add_word(kept, word);
+    }
+    list = kept.empty() && name == kJournalFeatures ? "(none)" : kept;
   }
-  features->second = kept;
   return values;
 }
 

@@ -14,17 +14,19 @@
 namespace filereel {
 namespace {
 
-TEST_CASE("ext4 is described by dumpe2fs, without what says that it is mounted") {
+TEST_CASE("ext4 is described by dumpe2fs, without what says that it is in use") {
   const FeatureValues values = features_of_ext(
       "Filesystem volume name:   FILEREEL\n"
       "Filesystem features:      has_journal extent needs_recovery 64bit\n"
       "Inode count:              25600\n"
       "Block size:               4096\n"
       "Inode size:\t          256\n"
+      "Journal features:         journal_incompat_revoke journal_64bit\n"
       "Total journal size:       16M\n");
   CHECK(values == FeatureValues{{"features", "has_journal extent 64bit"},
                                 {"block size", "4096"},
                                 {"inode size", "256"},
+                                {"journal features", "journal_64bit"},
                                 {"journal size", "16M"}});
   CHECK(features_of_ext("dumpe2fs: Bad magic number in super-block\n").empty());
 }
