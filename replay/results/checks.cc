@@ -118,10 +118,9 @@ void too_few(CheckedResult& checked) {
   }
   if (count == 0) return;
   checked.result.warn({"too-few-samples",
-                       fmt::format("{} with at most {}: too few for a confidence interval or a "
-                                   "comparison",
+                       fmt::format("{} with at most {}: too few for a 95 % interval",
                                    how_many(checked, count), counted(most, "sample")),
-                       fmt::format("use --runs {} or more", kLeastForInterval)});
+                       fmt::format("use --runs auto, or at least {}", kLeastForInterval)});
 }
 
 // Cached content of one file system's measurements.

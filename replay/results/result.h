@@ -54,7 +54,7 @@ struct TailPrecision {
 struct AutoRuns {
   double width = 0.05;      // of the 95 % interval of the median, as a share of the median
   double budget_s = 1800;   // no repetition starts that would probably end later
-  std::uint32_t least = 5;  // repetitions before the interval is checked
+  std::uint32_t least = 6;  // repetitions before the interval is checked
   std::uint32_t most = 100;
   std::optional<TailPrecision> tail = {};
 

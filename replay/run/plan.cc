@@ -211,8 +211,11 @@ class Loader {
     if (const YamlValue* value = map.find("description"); value && depth == 0) {
       plan_.description = value->text();
     }
-    if (const auto automatic = read_auto_runs(map)) plan_.auto_runs = automatic;
     JobSettings whole = read_settings(map);
+    if (const auto automatic = read_auto_runs(map)) {
+      plan_.auto_runs = automatic;
+      whole.repetitions = true;  // instead of those of a plan within this one
+    }
     std::vector<const JobSettings*> inner = {&whole};
     std::ranges::copy(said, std::back_inserter(inner));
     const YamlValue* jobs = map.find("jobs");

@@ -34,8 +34,8 @@ struct Plan {
   std::string texts;                     // of the YAML files named, one after the other
 };
 
-// Of five runs, the median has a confidence interval.
-inline constexpr std::uint32_t kUsualRuns = 5;
+// Of six runs, the median has a confidence interval.
+inline constexpr std::uint32_t kUsualRuns = 6;
 
 // Parameters of the command line, by key. They override those of plans and jobs.
 struct PlanOverrides {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <numeric>
 #include <random>
 #include <vector>
@@ -9,21 +10,6 @@
 #include "replay/statistics/order.h"
 
 namespace filereel {
-namespace {
-
-// The probability of at least `least` hits in `n` draws, each with the probability `p`, 0 < p < 1.
-double at_least(std::size_t least, std::size_t n, double p) {
-  const double odds = std::log(p / (1 - p));
-  double log_of_one = static_cast<double>(n) * std::log1p(-p);  // of exactly i hits
-  double sum = 0;
-  for (std::size_t i = 0; i <= n; ++i) {
-    if (i >= least) sum += std::exp(log_of_one);
-    log_of_one += odds + std::log(static_cast<double>(n - i) / static_cast<double>(i + 1));
-  }
-  return sum;
-}
-
-}  // namespace
 
 std::optional<Interval> median_interval(std::span<const double> values) {
   constexpr double kTail = 0.025;
@@ -31,20 +17,17 @@ std::optional<Interval> median_interval(std::span<const double> values) {
   if (n < kLeastForInterval) return std::nullopt;
   std::vector<double> order(values.begin(), values.end());
   std::ranges::sort(order);
-  // The lower middle value of a resample is among the k smallest values if at least half of the
-  // draws are. The first k for which this is not rare gives the lower limit; the upper limit is its
-  // mirror image.
-  const std::size_t half = (n + 1) / 2;
-  std::size_t first = 1, last = half;
-  while (first < last) {
-    const std::size_t k = (first + last) / 2;
-    if (at_least(half, n, static_cast<double>(k) / static_cast<double>(n)) > kTail) {
-      last = k;
-    } else {
-      first = k + 1;
-    }
+  // The number of values below the true median has a binomial distribution with p = 1/2. The k-th
+  // smallest value is above the median if fewer than k are below it.
+  double log_of_one = -static_cast<double>(n) * std::numbers::ln2;  // that exactly k are
+  double at_most = std::exp(log_of_one);                            // that at most k are
+  std::size_t k = 0;
+  while (at_most <= kTail) {
+    log_of_one += std::log(static_cast<double>(n - k) / static_cast<double>(k + 1));
+    ++k;
+    at_most += std::exp(log_of_one);
   }
-  return Interval{order[first - 1], order[n - first]};
+  return Interval{order[k - 1], order[n - k]};
 }
 
 RankedValues::RankedValues(std::span<const double> values) : ranks_(values.size()) {
@@ -78,7 +61,7 @@ double RankedValues::median_of(std::span<const std::size_t> positions) const {
 std::optional<Interval> resampled_interval(
     std::span<const std::size_t> sizes, const std::function<double(const Resample&)>& statistic) {
   constexpr double kLow = 0.025, kHigh = 0.975;
-  if (sizes.empty() || std::ranges::min(sizes) < kLeastForInterval) return std::nullopt;
+  if (sizes.empty() || std::ranges::min(sizes) < kLeastResampled) return std::nullopt;
   std::mt19937_64 random(1);  // NOLINT(cert-msc51-cpp): reproducible
   Resample chosen;
   for (const std::size_t size : sizes) chosen.emplace_back(size);

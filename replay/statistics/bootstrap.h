@@ -12,19 +12,17 @@
 
 namespace filereel {
 
-// Minimum number of values for an interval. The extremes of four values contain the median with
-// only 87.5 %, and no interval of values can be wider. Those of five contain it with 93.75 %.
-inline constexpr std::size_t kLeastForInterval = 5;
+// Minimum number of values for an interval of the median: the extremes of five contain it with only
+// 93.75 %, those of six with 96.9 %.
+inline constexpr std::size_t kLeastForInterval = 6;
 
-// The 95 % percentile-bootstrap interval of the median, in the values' unit. The value that is the
-// median of a resample follows a binomial law (Efron, "Bootstrap Methods: Another Look at the
-// Jackknife", 1979, section 3; Maritz and Jarrett 1978). The limits for infinitely many resamples
-// are therefore computed without drawing any: no seed, identical figures every time, and little
-// cost. For an even number of values the limits are those of the lower and the upper middle value,
-// which is never too narrow. As with every bootstrap of few values the true confidence differs: for
-// any distribution it is 88 to 98 % with 5 to 12 values, and 92 to 97 % from 20 values.
+// The narrowest interval between the k-th smallest and the k-th largest value that contains the
+// true median with at least 95 %, whatever the distribution (Conover, "Practical Nonparametric
+// Statistics", 3rd ed. 1999, 3.2), in the values' unit.
 std::optional<Interval> median_interval(std::span<const double> values);
 
+// Minimum number of values of each series for an interval by resampling.
+inline constexpr std::size_t kLeastResampled = 5;
 inline constexpr std::size_t kResamples = 2000;
 
 // Values sorted once, for the medians of many resamples: each counts its values by rank.
@@ -48,7 +46,7 @@ using Resample = std::vector<std::vector<std::size_t>>;
 // The 95 % percentile-bootstrap interval of a `statistic` of several series with the given numbers
 // of values (Efron and Tibshirani, "An Introduction to the Bootstrap", 1993, 13.3). Each series is
 // resampled kResamples times with replacement. The seed is fixed, so the figures are identical
-// every time. Returns nothing without series, or if one has fewer than kLeastForInterval values.
+// every time. Returns nothing without series, or if one has fewer than kLeastResampled values.
 // docs/compare.md has the true confidence for geometric means of medians.
 std::optional<Interval> resampled_interval(std::span<const std::size_t> sizes,
                                            const std::function<double(const Resample&)>& statistic);

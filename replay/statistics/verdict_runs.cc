@@ -6,10 +6,8 @@
 #include "replay/statistics/student.h"
 
 namespace filereel {
-namespace {
 
-// `level`: of each test, two-sided.
-std::uint32_t runs_for(double level) {
+std::uint32_t runs_for_level(double level) {
   constexpr double kDeviations = 3;
   constexpr std::uint32_t kFewest = 3, kMostTried = 1000;
   for (std::uint32_t runs = kFewest; runs < kMostTried; ++runs) {
@@ -18,17 +16,16 @@ std::uint32_t runs_for(double level) {
   return kMostTried;
 }
 
-}  // namespace
-
 std::uint32_t runs_for_comparison(std::size_t measurements) {
   const auto tests = static_cast<double>(std::max<std::size_t>(1, measurements));
-  return runs_for(kLevelOfPromise * kFalseAlarms * kShareOfTime / tests);
+  return runs_for_level(kLevelOfPromise * kFalseAlarms * kShareOfTime / tests);
 }
 
 std::uint32_t runs_for_ranking(std::size_t measurements, std::size_t entries) {
   const std::size_t pairs = entries * (entries - 1) / 2;
   const auto tests = static_cast<double>(std::max<std::size_t>(1, measurements * pairs));
-  return runs_for(kLevelOfPromise * kFalseAlarms / 2 / tests);  // either direction would be false
+  constexpr double kEither = 2;  // false in either direction
+  return runs_for_level(kLevelOfPromise * kFalseAlarms / kEither / tests);
 }
 
 }  // namespace filereel

@@ -19,7 +19,10 @@ inline constexpr double kLevelOfPromise = 1.5;
 inline constexpr double kShareOfTime = 0.8;
 
 // The smallest number of runs on each side with which a change of the time of three standard
-// deviations of its runs is proven, if this many measurements are compared in turns.
+// deviations of its runs has a two-sided p of at most `level`.
+std::uint32_t runs_for_level(double level);
+
+// The same for a proof, if this many measurements are compared in turns.
 std::uint32_t runs_for_comparison(std::size_t measurements);
 
 // The same for an order of two of `entries`, which are ranked in each measurement.
