@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -77,25 +79,28 @@ std::string format_efficiency(const Result& result, const Bold& bold) {
 }
 
 std::string describe_runs(const Result& result) {
-  const std::optional<AutoRuns>& automatic = result.plan.auto_runs;
-  if (!automatic) return counted(result.plan.runs, "run", "runs") + " each";
   std::size_t least = std::numeric_limits<std::size_t>::max(), most = 0, precise = 0, all = 0;
-  bool out_of_time = false;
+  std::set<std::string> ends;
   for (const Measurement& one : result.measurements) {
     if (one.samples.empty()) continue;
     ++all;
     least = std::min(least, one.samples.size());
     most = std::max(most, one.samples.size());
     if (one.runs_ended == "precise") ++precise;
-    out_of_time = out_of_time || one.runs_ended == "budget";
+    ends.insert(one.runs_ended);
   }
   if (all == 0) return "no runs";
   std::string text = least == most ? counted(most, "run", "runs") + " each"
                                    : fmt::format("{} to {} runs each", least, most);
+  const std::optional<AutoRuns>& automatic = result.plan.auto_runs;
+  if (!automatic) return text;
   text += fmt::format(", intervals of {} within {:.3g} %", counted_of(precise, all, "measurement"),
                       automatic->width * 100);
-  if (out_of_time) {
+  if (ends.contains("budget")) {
     text += fmt::format(" (time budget of {} used up)", format_duration(automatic->budget_s));
+  }
+  if (ends.contains("most")) {
+    text += fmt::format(" (limit of {} reached)", counted(automatic->most, "run", "runs"));
   }
   return text;
 }

@@ -1,9 +1,5 @@
 #include "replay/run/job.h"
 
-#include <algorithm>
-
-#include <fmt/ranges.h>
-
 namespace filereel {
 
 Volume* Volumes::of(Role role) const {
@@ -35,12 +31,7 @@ std::vector<FileSystemLimits> Volumes::limits() const {
 }
 
 std::string Volumes::file_system() const {
-  std::vector<std::string> names;
-  for (const Volume* volume : all()) {
-    const std::string name = volume->describe().file_system;
-    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
-  }
-  return names.empty() ? "none" : fmt::format("{}", fmt::join(names, " to "));
+  return near ? near->describe().file_system : "none";
 }
 
 std::vector<FileSystemKind> PlannedVolumes::kinds() const {

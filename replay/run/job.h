@@ -41,7 +41,7 @@ struct Volumes {
   std::vector<Volume*> list(std::span<const Role> roles) const;
   // The limits of all volumes: what goes on each must obey all of them.
   std::vector<FileSystemLimits> limits() const;
-  // Each file system once, near's first: "ext4", "ext4 to ntfs"; "none" without volumes.
+  // Near's; "none" without volumes.
   std::string file_system() const;
 };
 

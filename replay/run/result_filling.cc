@@ -45,6 +45,27 @@ void begin_result(Result& result, const Plan& of, const std::optional<AutoRuns>&
   }
 }
 
+// What filereel can neither empty before a step nor write back after it.
+void warn_of_foreign_caches(const VolumeDescription& volume, Result& result) {
+  const auto is_buffered = [](const std::string& layer) { return layer.contains(kBufferedLoop); };
+  if (!in_memory(volume) && std::ranges::any_of(volume.layers, is_buffered)) {
+    result.warn({"loop-buffered",
+                 fmt::format("{}: the loop device has no direct I/O: the page cache below it stays "
+                             "filled, so that reads may come from memory",
+                             volume.target),
+                 "set the loop device up with losetup --direct-io=on"});
+  }
+  if (volume.network && !volume.network->protocol.starts_with("nfs")) {
+    result.warn(
+        {"server-cache",
+         fmt::format("{}: times until durable end when the server has the data; {} does not "
+                     "tell when it is on the server's drives, and the server's cache stays "
+                     "filled",
+                     volume.network->source, volume.network->protocol),
+         "measure more data than the server has memory, or on the server itself"});
+  }
+}
+
 void add_volume(const Volume& volume, Result& result) {
   VolumeDescription description = described(volume.describe(), result);
   if (description.driver != "kernel" && description.network) {
@@ -62,6 +83,7 @@ void add_volume(const Volume& volume, Result& result) {
                              description.file_system, description.driver),
                  "to compare devices, use a kernel with its own driver for this file system"});
   }
+  warn_of_foreign_caches(description, result);
   warn_of_states(description, result);
   const auto same = [&](const VolumeDescription& other) {
     return other.role == description.role && other.part == description.part &&

@@ -176,9 +176,11 @@ class Run {
       const std::size_t before = result.warnings.size();
       const auto fitted = job->fit(0, {.volumes = {}, .free_bytes = 0, .result = result});
       name_warnings(*job, before, result);
-      std::size_t measured = 0;
-      for (const Step& step : fitted->steps()) measured += measurements_of(step);
-      counts[record.name] = measured;
+      auto& measured = counts[record.name];
+      for (const Step& step : fitted->steps()) {
+        const Role last = step.volumes.empty() ? Role::near : std::ranges::max(step.volumes);
+        measured[static_cast<std::size_t>(last)] += measurements_of(step);
+      }
       record.overhead_ns = measure_overhead_ns(*fitted, request_.stop);
       warn_of_shift(*job, *fitted, result);
     }

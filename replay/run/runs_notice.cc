@@ -1,6 +1,7 @@
 #include "replay/run/runs_notice.h"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include <fmt/format.h>
@@ -12,10 +13,15 @@ namespace filereel {
 
 PlannedRuns planned_runs(const Stage& stage, bool control, const MeasurementCounts& counts) {
   std::set<FileSystemKind> kinds;
+  const std::size_t volumes = stage.sides.front().parts.front().all().size();
+  const std::size_t roles = volumes == 0 ? kRoles : volumes;  // without volumes, nothing is skipped
   std::size_t all = 0;
   for (const StagedJob& part : stage.parts) {
     if (part.kind) kinds.insert(*part.kind);  // jobs without a volume have none
-    all += part.job->points() * counts.at(part.job->record().name);
+    const auto& by_role = counts.at(part.job->record().name);
+    all += part.job->points() *
+           std::accumulate(by_role.begin(), by_role.begin() + static_cast<std::ptrdiff_t>(roles),
+                           std::size_t{0});
   }
   const std::size_t file_systems = std::max<std::size_t>(1, kinds.size());
   const std::size_t entries = (stage.sides.size() - (control ? 1 : 0)) * file_systems;

@@ -1,6 +1,7 @@
 // Says at the start how many runs a verdict needs.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -18,8 +19,9 @@ struct PlannedRuns {
   std::uint32_t least = kMostRuns;  // of any job; so many: all are automatic
 };
 
-// The number of measurements of each job at a point of its sweep, by the job's name.
-using MeasurementCounts = std::map<std::string, std::size_t>;
+// The number of measurements of each job at a point of its sweep, by the job's name and the last
+// role that they use: those of a missing volume are skipped.
+using MeasurementCounts = std::map<std::string, std::array<std::size_t, kRoles>>;
 
 // All but `least`. `control`: one of the sides is not judged.
 PlannedRuns planned_runs(const Stage& stage, bool control, const MeasurementCounts& counts);

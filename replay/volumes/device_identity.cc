@@ -51,16 +51,17 @@ class LayerWalk {
     folder(mine, depth);
   }
 
-  // Visits a backing file, or the device behind a loop device. `loop`: the layer's name, or "".
-  void file(const std::string& path, std::string_view loop, int depth) {
+  // Visits a backing file, or the device behind a loop device. `loop`: "loop device", or "";
+  // `part`: it covers only a part.
+  void file(const std::string& path, std::string_view loop, bool part, int depth) {
     const FileStorage storage = sources_.storage_of(path);
     if (storage.is_device) {
-      layer(std::string(loop));
+      layer(part ? fmt::format("part ({})", loop) : std::string(loop));
     } else {
       layer(fmt::format(
           "file on {}{}",
           storage.file_system.empty() ? "an unknown file system" : printable(storage.file_system),
-          loop.empty() ? "" : " (loop device)"));
+          loop.empty() ? "" : fmt::format(" ({})", loop)));
     }
     if (storage.device != 0) file_system(storage.device, depth + 1);
   }
@@ -95,7 +96,9 @@ class LayerWalk {
       const std::string backing = read("loop/backing_file");
       const bool part = (read("loop/offset") + read("loop/sizelimit")).find_first_not_of('0') !=
                         std::string::npos;
-      if (!backing.empty()) file(backing, part ? "part (loop device)" : "loop device", depth);
+      // Without direct I/O, the page cache of the system below it holds its content.
+      const bool buffered = read("loop/dio") == "0";
+      if (!backing.empty()) file(backing, buffered ? kBufferedLoop : "loop device", part, depth);
       return;
     }
     std::vector<fs::path> below = linked_devices(path.string() + "/slaves");
@@ -131,7 +134,7 @@ DeviceStack identify_devices(dev_t device, const DeviceSources& sources) {
 
 DeviceStack identify_image(const std::string& path, const DeviceSources& sources) {
   DeviceStack stack;
-  LayerWalk(sources, stack).file(path, "", 0);
+  LayerWalk(sources, stack).file(path, "", false, 0);
   return stack;
 }
 

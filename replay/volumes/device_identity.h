@@ -13,6 +13,9 @@
 
 namespace filereel {
 
+// In layers: a loop device without direct I/O.
+inline constexpr std::string_view kBufferedLoop = "loop device, buffered";
+
 // The drives under a block device, and the layers between.
 struct DeviceStack {
   // From the file system down, each once: "sda1 (partition)", "vg-data (LVM cache, writeback)",

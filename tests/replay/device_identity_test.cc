@@ -276,6 +276,11 @@ TEST_CASE("a file in memory or on a network has no drive") {
   const DeviceStack stack = identify_devices(makedev(7, 0), sources);
   CHECK(stack.drives.empty());
   CHECK(stack.layers == Texts{"file on tmpfs (loop device)"});
+  tree.file("devices/virtual/block/loop0/loop/dio", "0\n");
+  CHECK(identify_devices(makedev(7, 0), sources).layers ==
+        Texts{"file on tmpfs (loop device, buffered)"});
+  tree.file("devices/virtual/block/loop0/loop/dio", "1\n");
+  CHECK(identify_devices(makedev(7, 0), sources).layers == Texts{"file on tmpfs (loop device)"});
   CHECK(identify_devices(makedev(7, 1), sources).drives.empty());   // without a file
   CHECK(identify_devices(makedev(0, 44), sources).layers.empty());  // as of tmpfs itself
   CHECK(identify_devices(0, sources).drives.empty());

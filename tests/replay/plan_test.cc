@@ -415,6 +415,13 @@ TEST_CASE("operations are ordered and unique, starting with create") {
   CHECK_THROWS_AS(ordered_operations({FcStep::read}), Error);
 }
 
+TEST_CASE("automatic runs of a plan take the place of the runs of a plan within it") {
+  const Plan outer = plan("{runs: auto, jobs: [{job: fc-test, sets: [iso]}, {job: mp3, runs: 3}]}");
+  REQUIRE(outer.jobs.size() == 2);
+  CHECK_FALSE(outer.jobs[0]->options(0).runs);
+  CHECK(outer.jobs[1]->options(0).runs == 3);
+}
+
 TEST_CASE("automatic runs have a precision, a budget and limits") {
   CHECK_FALSE(plan("sets: [iso]").auto_runs);
   const Plan usual = plan("{sets: [iso], runs: auto}");

@@ -2,14 +2,16 @@
 
 #include <doctest/doctest.h>
 
+#include "replay/run/plan.h"
 #include "replay/statistics/verdict_runs.h"
 
 namespace filereel {
 namespace {
 
-TEST_CASE("more measurements need more runs, and the usual five suit a few") {
+TEST_CASE("more measurements need more runs, and the usual six suit a few") {
   CHECK(runs_for_comparison(1) == 4);
   CHECK(runs_for_comparison(4) == 5);
+  CHECK(runs_for_comparison(8) == kUsualRuns);
   std::uint32_t last = 0;
   for (const std::size_t measurements : {1, 4, 20, 100, 1000}) {
     CHECK(runs_for_comparison(measurements) >= last);

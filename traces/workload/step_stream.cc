@@ -135,10 +135,10 @@ Operation rename_to(PathId path, PathId old_path, bool counts_file) {
 }
 
 // Removal and attributes.
-Operation on_name(OperationKind kind, PathId name, FileId entry) {
+Operation on_name(OperationKind kind, PathId name, FileId entry, bool counts_file) {
   Operation operation = named(kind, name);
   operation.entry = entry;
-  operation.counts_file = true;
+  operation.counts_file = counts_file;
   return operation;
 }
 
@@ -161,7 +161,9 @@ OperationStream steps(StepState& state) {
     if (state.pacer.paces()) co_yield state.pacer.next(state.files);
     OwnFile& own = state.draw_file();
     const StepFile& file = *own.file;
-    for (const FileStep& step : state.draw_choice().steps) {
+    const std::vector<FileStep>& steps_on_file = state.draw_choice().steps;
+    for (const FileStep& step : steps_on_file) {
+      const bool last = &step == &steps_on_file.back();  // a file counts once, however many steps
       if (moves_content(step.kind)) {
         const Transfer transfer(own, step);
         if (transfer.reads) co_yield transfer.open(step, false);
@@ -173,8 +175,8 @@ OperationStream steps(StepState& state) {
           if (transfer.writes) co_yield transfer.write(at, length);
         }
         if (step.sync != SyncKind::none) co_yield of_file(operation_of(step.sync), transfer.slot);
-        if (transfer.reads) co_yield close_file(kFile, !transfer.writes);
-        if (transfer.writes) co_yield close_file(transfer.slot, true);
+        if (transfer.reads) co_yield close_file(kFile, last && !transfer.writes);
+        if (transfer.writes) co_yield close_file(transfer.slot, last);
         if (step.kind == StepKind::replace) co_yield rename_to(transfer.name, file.beside, false);
         if (step.kind != StepKind::copy) own.size = transfer.end;
         continue;
@@ -183,21 +185,21 @@ OperationStream steps(StepState& state) {
       switch (step.kind) {
         case StepKind::rename:
           own.renamed = !own.renamed;
-          co_yield rename_to(own.name(), name, true);
+          co_yield rename_to(own.name(), name, last);
           break;
         case StepKind::list:
           co_yield open_file(file.directory, kDirectory, O_RDONLY | open_flags::kDirectory);
           for (std::uint32_t call = 0; call <= file.siblings / kListed + 1; ++call) {
             co_yield list_directory(call == 0);
           }
-          co_yield close_file(kDirectory, true);
+          co_yield close_file(kDirectory, last);
           break;
         case StepKind::remove:
           own.size = file.size;
-          co_yield on_name(OperationKind::unlink, name, file.entry);
+          co_yield on_name(OperationKind::unlink, name, file.entry, last);
           break;
         default:
-          co_yield on_name(OperationKind::stat, name, file.entry);
+          co_yield on_name(OperationKind::stat, name, file.entry, last);
           break;
       }
     }
