@@ -1,6 +1,7 @@
 #include "tools/compare_table.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -197,7 +198,7 @@ std::string reasons(const ResultComparison& comparison, const Parameters& shared
       line += fmt::format("; about {}{} on each side should decide", range,
                           counted(one.most, "more run", "more runs"));
     } else if (one.indicated) {
-      line += "; more runs would not decide: use a control volume, or more sessions";
+      line += "; no 100 more runs would decide: use a control volume, or more sessions";
     }
     text += wrapped(line, 2);
   }
@@ -205,6 +206,30 @@ std::string reasons(const ResultComparison& comparison, const Parameters& shared
   std::size_t others = 0;
   for (const Undecided& one : std::span(all).subspan(shown)) others += one.keys.size();
   return text + fmt::format("cannot tell: {} more, for other reasons; --all lists them\n", others);
+}
+
+// How the changes of the table are calculated, if that of one is not the ratio of its medians; ""
+// if all are.
+std::string basis_of_changes(const std::vector<const ComparedMeasurement*>& list,
+                             double threshold) {
+  const auto differs = [&](const ComparedMeasurement* one) {
+    const double of_medians = one->fresh.median / one->base.median;
+    return one->time.p && std::abs(std::log(one->time.ratio / of_medians)) > std::log1p(threshold);
+  };
+  const auto found = std::ranges::find_if(list, differs);
+  if (found == list.end()) return "";
+  switch ((*found)->time.basis) {
+    case Basis::in_turns:
+      return "change: the mean over the turns, not that of the medians";
+    case Basis::control:
+      return "change: without that of the control volume";
+    case Basis::sessions:
+      return "change: the mean over the sessions, not that of the medians";
+    case Basis::history:
+    case Basis::assumption:
+      break;
+  }
+  return "change: the median over all pairs of runs, not that of the medians";
 }
 
 std::string conclusion(const ResultComparison& comparison, const Session& session, int descriptor) {
@@ -263,6 +288,9 @@ std::string format_comparison(const ResultComparison& comparison, const Session&
   if (!comparison.measurements.empty()) text += "\n";
   text += evidence(comparison.measurements, shared);
   text += reasons(comparison, shared, folded);
+  if (const std::string how = basis_of_changes(list, comparison.options.threshold); !how.empty()) {
+    text += wrapped(how, 2);
+  }
   if (const std::string control = control_text(comparison.control); !control.empty()) {
     text += wrapped(control, 2);
   }

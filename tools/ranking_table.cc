@@ -17,6 +17,9 @@
 namespace filereel {
 namespace {
 
+// Of a median or an index: in contrast to the tables of results, with the spread between sessions.
+constexpr const char* kInterval = "95 %, sessions";
+
 // "1.07", "4.3".
 std::string times_text(double ratio) {
   const int digits = ratio < 1.995 ? 2 : ratio < 99.5 ? 1 : 0;
@@ -92,7 +95,7 @@ std::string measurement_table(const RankedMeasurement& one, const Parameters& sh
                               const Ranking& ranking, const Bold& bold) {
   const std::span<const std::string> names = ranking.names;
   const bool with_rates = one.figure == Figure::per_operation;
-  Rows rows = {{"", "rank", "runs", "median", "95 % interval", "vs fastest"}};
+  Rows rows = {{"", "rank", "runs", "median", kInterval, "vs fastest"}};
   if (with_rates) rows[0].emplace_back("operations/s");
   std::string reasons;
   for (const RankedEntry& entry : one.entries) {
@@ -136,7 +139,7 @@ std::string index_heading(const Index& index, std::span<const std::string> names
 std::string index_table(const Index& index, std::span<const std::string> names, const Bold& bold) {
   std::string text = index_heading(index, names, bold);
   if (index.values.empty()) return text + "\n";
-  Rows rows = {{"", "index", "95 % interval"}};
+  Rows rows = {{"", "index", kInterval}};
   const bool storage = index.values.front().storage.has_value();
   if (storage) rows[0].insert(rows[0].end(), {"busy MB/s", "access time"});
   if (index.reference) rows[0].insert(rows[0].end(), {"relative", "95 % interval"});
@@ -172,10 +175,11 @@ std::string overall(const Ranking& ranking) {
           : fmt::format("ranking of {}; proven fastest: {}",
                         counted_of(with_ranks, all, "measurement"),
                         parts.empty() ? "none" : fmt::format("{}", fmt::join(parts, ", ")));
-  std::string basis =
-      fmt::format("threshold {:.3g} %, at most 1 false order in {:.0f} rankings{}{}",
-                  ranking.options.threshold * 100, 1 / ranking.options.false_alarms,
-                  ranking.level.empty() ? "" : " ", ranking.level);
+  std::string basis = fmt::format(
+      "threshold {:.3g} %, at most 1 "
+      "false order in {:.0f} rankings{}{}",
+      ranking.options.threshold * 100, 1 / ranking.options.false_alarms,
+      ranking.level.empty() ? "" : " ", ranking.level);
   if (with_ranks > 0) basis = "ranks overlap where no difference is proven; " + basis;
   if (std::ranges::any_of(ranking.measurements, &RankedMeasurement::indicates)) {
     basis += "; where nothing differs, chance indicates up to 1 pair in 20";
@@ -199,24 +203,31 @@ std::string format_ranking(const Ranking& ranking, std::span<const Index> indexe
                            const Session& session, int descriptor, bool all) {
   const Bold bold = bold_on(session, descriptor);
   const Parameters shared = shared_replay_of(ranking.measurements);
-  std::string text = replay_line(shared);
+  std::string text;
+  for (const Difference& one : ranking.differences) {
+    text += wrapped(printable(one.text(ranking.names)), 2);
+  }
+  text += replay_line(shared);
   if (!text.empty()) text += "\n";
   const bool folded = !all && is_long(ranking.measurements.size());
-  std::size_t left_out = 0;
+  std::size_t indicated = 0, others = 0;
   for (const RankedMeasurement& one : ranking.measurements) {
-    const bool shown = !folded || one.decided() || one.indicates() ||
-                       !std::ranges::all_of(one.entries, &RankedEntry::comparable);
-    text += shown ? measurement_table(one, shared, ranking, bold) : "";
-    left_out += shown ? 0 : 1;
+    if (!folded || one.decided() || !std::ranges::all_of(one.entries, &RankedEntry::comparable)) {
+      text += measurement_table(one, shared, ranking, bold);
+    } else {
+      ++(one.indicates() ? indicated : others);
+    }
   }
-  if (left_out > 0) {
-    text += wrapped(fmt::format("no significant difference in {}; --all lists {}",
-                                counted(left_out, "measurement"), agreeing(left_out, "it", "them")),
+  if (indicated + others > 0) {
+    text += wrapped(fmt::format("not proven: {} ({} indicated); --all lists {}",
+                                counted(indicated + others, "measurement"), indicated,
+                                agreeing(indicated + others, "it", "them")),
                     2) +
             "\n";
   }
   for (const Index& index : indexes) text += index_table(index, ranking.names, bold);
   for (const Warning& warning : ranking.warnings) text += format_warning(warning);
+  text += fmt::format("{}: includes what sessions are assumed to differ by\n", kInterval);
   constexpr std::string_view kHeading = "Overall:";
   std::string last = wrapped(overall(ranking), 2);
   return text + last.replace(0, kHeading.size(), bold(std::string(kHeading)));

@@ -227,8 +227,10 @@ double session_error(const PooledMeasurement& side) {
 }
 
 std::optional<double> SessionEvidence::provable(double level) const {
+  constexpr double kLargest = 10;
   if (!interval) return std::nullopt;
-  return std::expm1(student_quantile(1 - level / 2, freedom) * error);
+  const double change = std::expm1(student_quantile(1 - level / 2, freedom) * error);
+  return change <= kLargest ? std::optional(change) : std::nullopt;
 }
 
 SessionEvidence SessionEvidence::with_more(std::uint32_t base, std::uint32_t fresh,

@@ -67,7 +67,8 @@ struct SessionEvidence {
   // more runs do not reduce.
   double error = 0, freedom = 1, of_sessions = 0;
 
-  // The smallest change that has a p of `level`, as a share; empty if no change has.
+  // The smallest change that has a p of `level`, as a share; empty if none up to eleven times the
+  // time has.
   std::optional<double> provable(double level) const;
 
   // The error and its freedom with `more` runs on each side of now `base` and `fresh`: the part of

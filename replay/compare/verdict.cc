@@ -20,7 +20,7 @@
 namespace filereel {
 namespace {
 
-constexpr std::uint32_t kMostRuns = 1000;  // upper limit of the advice
+constexpr std::uint32_t kMostAdvised = 100;  // more runs than these are no advice
 
 double drift_ratio(std::span<const double> series) {
   const std::size_t half = series.size() / 2;
@@ -39,7 +39,7 @@ std::optional<std::uint32_t> more_runs(const ComparedMeasurement& row,
                                        const SessionEvidence& evidence, double level,
                                        double threshold) {
   const std::uint32_t least = std::min(row.base.samples, row.fresh.samples);
-  if (!row.time.ratio_interval) return std::max<std::uint32_t>(kLeastRuns, least + 1) - least;
+  if (!row.time.ratio_interval) return std::max(runs_for_level(level), least + 1) - least;
   constexpr double kTail95 = 0.025;
   const double effect = distance(evidence.ratio), limit = std::log1p(threshold);
   const auto decide = [&](std::uint32_t more) {
@@ -49,8 +49,8 @@ std::optional<std::uint32_t> more_runs(const ComparedMeasurement& row,
     };
     return effect >= limit ? effect >= half(level / 2) : effect + half(kTail95) <= limit;
   };
-  if (!decide(kMostRuns)) return std::nullopt;
-  std::uint32_t too_few = 0, enough = kMostRuns;
+  if (!decide(kMostAdvised)) return std::nullopt;
+  std::uint32_t too_few = 0, enough = kMostAdvised;
   while (enough - too_few > 1) {
     const std::uint32_t middle = (too_few + enough) / 2;
     (decide(middle) ? enough : too_few) = middle;

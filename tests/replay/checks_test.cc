@@ -60,14 +60,15 @@ TEST_CASE("a steady measurement on an idle machine has no warnings") {
 TEST_CASE("too few samples give one warning for all measurements") {
   Result result = result_of({1, 1, 1});
   CHECK(text_of(result, "too-few-samples") ==
-        "1 measurement with at most 3 samples: too few for a confidence interval or a comparison");
+        "1 measurement with at most 3 samples: too few for a 95 % interval");
   for (int i = 0; i < 24; ++i) result.measurements.push_back(result.measurements[0]);
   result.measurements[7].samples.resize(1);
   CHECK(codes_of(result) == Codes{"too-few-samples"});
   CHECK(text_of(result, "too-few-samples").starts_with("25 measurements with at most 3"));
   result.measurements[3] = result_of(kSteady).measurements[0];
   CHECK(text_of(result, "too-few-samples").starts_with("24 of 25 measurements"));
-  CHECK(codes_of(result_of({1, 1, 1, 1, 1})).empty());
+  CHECK(codes_of(result_of({1, 1, 1, 1, 1})) == Codes{"too-few-samples"});
+  CHECK(codes_of(result_of({1, 1, 1, 1, 1, 1})).empty());
 }
 
 TEST_CASE("samples that failed or moved no data do not count, nor do replays without a volume") {

@@ -106,7 +106,7 @@ TEST_CASE("a change within chance is undecided, and more runs are advised") {
   const auto few = compare_one(runs_of("create", 2, 2, 1), runs_of("create", 3, 2, 2));
   CHECK(few.verdict == Verdict::cannot_tell);
   CHECK(few.reason() == "too few runs");
-  CHECK(few.more_runs == 1);  // three are the least
+  CHECK(few.more_runs == 2);  // four are the least at 1 %
 }
 
 TEST_CASE("a side that drifts as far explains the difference") {
@@ -212,7 +212,8 @@ TEST_CASE("phases of fixed work are compared by elapsed time") {
         "different work: the base phase ends by work, the new phase by time");
   Measurement large = phase(10, 5000, 1, 0.01);
   for (Sample& sample : large.samples) sample.bytes *= 2;
-  CHECK(compare_one(phase(10, 5000, 1, 0.01), large).reason().contains("different work"));
+  CHECK(compare_one(phase(10, 5000, 1, 0.01), large).reason() ==
+        "different sizes of operations, on average: 4.1 kB versus 8.19 kB");
 }
 
 // Nine in ten operations take half the time, and how long a phase lasts is left to the last one.

@@ -20,11 +20,11 @@ using doctest::Approx;
 
 constexpr ReplayAccuracy kAccuracy = {.single = 0.06, .between = 0.04};
 
-// Five repetitions around a time, the extremes `spread` (a share) away.
+// Six repetitions around a time, the extremes `spread` (a share) away.
 ReplayedVolume around(const std::string& name, double seconds, double spread = 0.01) {
   return {.name = name,
           .file_system = "ext4",
-          .seconds = {seconds * (1 - spread), seconds * (1 - spread / 2), seconds,
+          .seconds = {seconds * (1 - spread), seconds * (1 - spread / 2), seconds, seconds,
                       seconds * (1 + spread / 2), seconds * (1 + spread)}};
 }
 
@@ -49,7 +49,7 @@ TEST_CASE("without spread, the interval is the accuracy of replays") {
 TEST_CASE("the spread of the repetitions widens the interval") {
   const std::vector<ReplayedVolume> volumes = {around("a", 2, 0.2)};
   const Interval wide = *predict_times(volumes, kAccuracy, 0).times.front().interval;
-  // The 95 % interval of the median of five values are the extremes.
+  // The 95 % interval of the median of six values are the extremes.
   const double spread = std::log(1.2 / 0.8) / 2;
   CHECK(std::log(wide.high / 2) == Approx(std::hypot(spread, 1.96 * 0.06)));
   const Interval own = *predict_times(volumes, std::nullopt, 0).times.front().interval;
@@ -101,7 +101,7 @@ TEST_CASE("a volume without a prediction is last and affects no rank") {
   CHECK(prediction.times[0].volume == 1);
   CHECK(prediction.times[1].reason == "it differs");
   CHECK_FALSE(prediction.times[1].interval);
-  CHECK(prediction.times[2].reason == "3 of the 5 repetitions needed are complete");
+  CHECK(prediction.times[2].reason == "3 of the 6 repetitions needed are complete");
   volumes[1].seconds.clear();
   CHECK(predict_times(volumes, kAccuracy, 0).times.front().rank == 0);
 }
@@ -124,7 +124,7 @@ TEST_CASE("the JSON has the predictions and the results") {
   CHECK(json["predictions"][1]["volume"] == "b");
   CHECK(json["predictions"][1]["rank"] == 2);
   CHECK(json["predictions"][1]["slower_than"][0]["volume"] == "a");
-  CHECK(json["predictions"][1]["samples_s"].size() == 5);
+  CHECK(json["predictions"][1]["samples_s"].size() == 6);
   CHECK(json["predictions"][1]["interval_95"]["low"] < 2);
   CHECK(json["results"][0]["schema_version"] == Result::kSchemaVersion);
   stored.program.unknown_accuracy = "no waits";

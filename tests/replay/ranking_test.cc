@@ -129,10 +129,10 @@ TEST_CASE("with too few runs, the required number is given") {
   CHECK_FALSE(one.has_ranks());
   for (const RankedEntry& entry : one.entries) CHECK(entry.rank == 0);
   CHECK(one.entries.front().group == 0);  // by median
-  CHECK(one.runs_needed == 3);
+  CHECK(one.runs_needed == 6);
   REQUIRE(ranking.warnings.size() == 1);
   CHECK(ranking.warnings.front().code == "few-runs");
-  CHECK(ranking.warnings.front().next_step == "measure with --runs 3 or more");
+  CHECK(ranking.warnings.front().next_step == "measure with --runs 6 or more");
 }
 
 TEST_CASE("the file systems of one result are entries, and so are those of several") {

@@ -18,7 +18,7 @@ ReplayedVolume replayed_volume(const std::string& name, const std::string& file_
                                double seconds) {
   return {.name = name,
           .file_system = file_system,
-          .seconds = {seconds * 0.99, seconds, seconds, seconds, seconds * 1.02}};
+          .seconds = {seconds * 0.99, seconds, seconds, seconds, seconds, seconds * 1.02}};
 }
 
 const PredictedProgram kClone = {
@@ -52,7 +52,7 @@ TEST_CASE("file systems of one volume were not measured in turns") {
   CHECK(shown(std::vector{replayed_volume("image:a", "ext4", 1),
                           replayed_volume("image:a", "xfs", 1)})
             .contains(
-                "\ntime from the first to the last operation; median of 5 repetitions, the file\n"
+                "\ntime from the first to the last operation; median of 6 repetitions, the file\n"
                 "  systems one after the other;"));
 }
 
