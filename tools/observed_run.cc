@@ -154,9 +154,14 @@ std::vector<Result> observe_run(Session& session, SignalWatch& signals,
   const auto bold = [&](const std::string& text) {
     return session.bold(text, output.descriptor());
   };
-  for (const Result& one : results) {
-    if (!in_turn || has_samples(one))
-      output.print(format_result(one, bold) + (in_turn ? "\n" : ""));
+  if (in_turn) {
+    std::vector<const Result*> measured;
+    for (const Result& one : results) {
+      if (has_samples(one)) measured.push_back(&one);
+    }
+    if (!measured.empty()) output.print(format_results(measured, bold));
+  } else {
+    output.print(format_result(results.front(), bold));
   }
   if (in_turn && std::ranges::all_of(results, has_samples)) {
     std::vector<std::span<const Result>> sides;

@@ -1,6 +1,7 @@
 #include "tools/result_table.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -101,7 +102,7 @@ std::string file_system_tables(const Result& result, const std::string& file_sys
 constexpr std::size_t kMostOfSettings = 1000;
 
 // The settings of the jobs; jobs with equal settings share a line.
-std::string settings(const Result& result) {
+std::vector<std::string> settings(const Result& result) {
   std::vector<std::pair<std::string, std::string>> groups;  // settings, names
   for (const JobRecord& job : result.plan.jobs) {
     const std::string text = printable(settings_text(job, result.volumes), kMostOfSettings);
@@ -112,11 +113,11 @@ std::string settings(const Result& result) {
       same->second += ", " + printable(job.name);
     }
   }
-  std::string text;
+  std::vector<std::string> list;
   for (const auto& [how, names] : groups) {
-    text += wrapped(groups.size() > 1 ? fmt::format("{}: {}", names, how) : how, 2);
+    list.push_back(wrapped(groups.size() > 1 ? fmt::format("{}: {}", names, how) : how, 2));
   }
-  return text;
+  return list;
 }
 
 std::string control_line(const Result& result) {
@@ -137,9 +138,7 @@ std::string differences(const Result& result) {
   return text.empty() ? "" : wrapped("VERIFICATION FAILED: " + printable(text), 2);
 }
 
-}  // namespace
-
-std::string format_result(const Result& result, const Bold& bold) {
+std::string tables(const Result& result, const Bold& bold) {
   std::string text;
   for (const std::string& name : file_systems_of(result)) {
     text += file_system_tables(result, name, bold);
@@ -148,14 +147,46 @@ std::string format_result(const Result& result, const Bold& bold) {
   if (single && result.measurements.front().replay) {
     text += replay_details(result.measurements.front(), bold);
   }
-  text += format_efficiency(result, bold);
-  text += wrapped(
+  return text + format_efficiency(result, bold);
+}
+
+// How the figures are to be read, settings, machine and warnings.
+std::vector<std::string> below_tables(const Result& result) {
+  std::vector<std::string> list = {wrapped(
       fmt::format("{}: median, range below; percentiles and maxima of all runs together; MB/s = "
                   "10^6 bytes per second until durable; operations/s until calls "
                   "return",
                   describe_runs(result)),
-      2);
-  return text + settings(result) + control_line(result) + differences(result) + remarks(result);
+      2)};
+  std::ranges::move(settings(result), std::back_inserter(list));
+  list.push_back(control_line(result));
+  list.push_back(differences(result));
+  std::ranges::move(remarks(result), std::back_inserter(list));
+  return list;
+}
+
+}  // namespace
+
+std::string format_result(const Result& result, const Bold& bold) {
+  return fmt::format("{}{}", tables(result, bold), fmt::join(below_tables(result), ""));
+}
+
+std::string format_results(std::span<const Result* const> results, const Bold& bold) {
+  std::vector<std::vector<std::string>> below;
+  for (const Result* one : results) below.push_back(below_tables(*one));
+  const auto is_common = [&](const std::string& one) {
+    return std::ranges::all_of(below, [&](const std::vector<std::string>& list) {
+      return std::ranges::find(list, one) != list.end();
+    });
+  };
+  std::string text;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    text += tables(*results[i], bold);
+    for (const std::string& one : below[i]) text += is_common(one) ? "" : one;
+    text += "\n";
+  }
+  for (const std::string& one : below.front()) text += is_common(one) ? one : "";
+  return text + "\n";
 }
 
 }  // namespace filereel

@@ -1,6 +1,7 @@
 // The tables of a result.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,5 +14,9 @@ namespace filereel {
 // steps, workloads by phase or by point of the sweep, all recorded traces together, the figures of
 // several clients; below them the settings, the machine and the warnings.
 std::string format_result(const Result& result, const Bold& bold);
+
+// Of results measured in turns, at least one: what is below the tables of all comes once, at the
+// end.
+std::string format_results(std::span<const Result* const> results, const Bold& bold);
 
 }  // namespace filereel

@@ -1,6 +1,7 @@
 #include "tools/table.h"
 
 #include <algorithm>
+#include <iterator>
 #include <ranges>
 
 #include <fmt/format.h>
@@ -193,23 +194,23 @@ std::string format_warning(const Warning& warning) {
                  2);
 }
 
-std::string remarks(const Result& result) {
+std::vector<std::string> remarks(const Result& result) {
   constexpr std::size_t kMostOfNote = 1000;
-  std::string text;
-  if (!result.label.empty()) text += wrapped("label: " + printable(result.label), 2);
-  if (!result.note.empty()) text += wrapped("note: " + printable(result.note, kMostOfNote), 2);
+  std::vector<std::string> list;
+  if (!result.label.empty()) list.push_back(wrapped("label: " + printable(result.label), 2));
+  if (!result.note.empty()) {
+    list.push_back(wrapped("note: " + printable(result.note, kMostOfNote), 2));
+  }
   const double quota = result.host.cpu_quota.value_or(0);
-  text += wrapped(
+  list.push_back(wrapped(
       fmt::format("{}, {}, Linux {}; filereel {}{}{}", printable(result.host.cpu),
                   counted(result.host.cores, "core", "cores"), printable(result.host.kernel),
                   printable(result.version), quota > 0 ? ", CPU quota " + cores_text(quota) : "",
                   overhead_text(result.plan.jobs)),
-      2);
-  if (!result.complete) text += "INCOMPLETE: the run ended early\n";
-  for (const Warning& warning : result.warnings) {
-    text += format_warning(warning);
-  }
-  return text;
+      2));
+  if (!result.complete) list.emplace_back("INCOMPLETE: the run ended early\n");
+  std::ranges::transform(result.warnings, std::back_inserter(list), format_warning);
+  return list;
 }
 
 std::string heading(std::string_view text, const Bold& bold) {

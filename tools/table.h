@@ -68,7 +68,7 @@ std::string describe_drives(const VolumeDescription& volume);
 // "warning: text [code]; next step", wrapped.
 std::string format_warning(const Warning& warning);
 
-// Lines below the tables of a run: label, note, machine and warnings.
-std::string remarks(const Result& result);
+// Below the tables of a run: label, note, machine and warnings, each with its line breaks.
+std::vector<std::string> remarks(const Result& result);
 
 }  // namespace filereel

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -41,6 +42,22 @@ void attribute_sizes(std::span<const PreparedGroup> groups, std::vector<Differen
   }
   for (Difference& difference : list) {
     if (difference.what.starts_with(kVolumeSize)) difference.kind = ChangeKind::file_system;
+  }
+}
+
+// What mkfs chooses by the size of the volume is no other way to make the file system.
+void attribute_to_sizes(std::vector<Difference>& list) {
+  static constexpr auto kBySize =
+      std::to_array<std::string_view>({"inodes per group", "reserved blocks", "journal size",
+                                       "groups", "inode share", "cluster size"});
+  for (const Difference& size : list) {
+    if (!size.what.starts_with(kVolumeSize)) continue;
+    const std::string of = size.what.substr(kVolumeSize.size());  // " of ext4 (near)"
+    for (Difference& other : list) {
+      const bool by_size = std::ranges::any_of(
+          kBySize, [&](std::string_view name) { return other.what == std::string(name) + of; });
+      if (by_size) other.kind = ChangeKind::other;
+    }
   }
 }
 
@@ -108,6 +125,7 @@ std::vector<Difference> differences_among(std::span<const std::span<const Result
     }
     if (difference.values.size() > 1) differences.push_back(std::move(difference));
   }
+  attribute_to_sizes(differences);
   const bool made_differently = across || std::ranges::find(differences, ChangeKind::file_system,
                                                             &Difference::kind) != differences.end();
   if (made_differently) attribute_sizes(list, differences);

@@ -334,11 +334,9 @@ void Values::add(std::string value) {
 }
 
 std::string Values::text() const {
-  return fmt::format("{}", fmt::join(values_, ", "));
-}
-
-bool Values::differ_from(const Values& other) const {
-  return !std::ranges::is_permutation(values_, other.values_);
+  std::vector<std::string> sorted = values_;  // the order of results is no difference
+  std::ranges::sort(sorted);
+  return fmt::format("{}", fmt::join(sorted, ", "));
 }
 
 std::vector<PreparedGroup> prepared(Groups groups) {

@@ -15,8 +15,7 @@ class Values {
  public:
   void add(std::string value);
   bool empty() const { return values_.empty(); }
-  std::string text() const;  // "a, b"
-  bool differ_from(const Values& other) const;
+  std::string text() const;  // "a, b", in the order of bytes
 
  private:
   std::vector<std::string> values_;

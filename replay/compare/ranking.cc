@@ -154,12 +154,13 @@ void note_differences(std::span<const ResultGroup> groups, Ranking& ranking) {
     if (std::ranges::find(to, text) == to.end()) to.push_back(std::move(text));
   }
   if (others.empty() || (ranked.empty() && others.size() == 1)) return;
-  const std::string which = ranked.empty()
-                                ? "each may be the cause"
-                                : fmt::format("{} may not be the cause", fmt::join(ranked, " or "));
+  const std::string apart =
+      ranked.empty() ? "" : fmt::format("apart from {}, ", fmt::join(ranked, " and "));
   ranking.warnings.push_back(
       {"something-else-changed",
-       fmt::format("further differences: {}; {}", fmt::join(others, ", "), which),
+       apart + (others.size() == 1 ? others.front() + " differs, and may be the cause"
+                                   : counted(others.size(), "property", "properties") +
+                                         " differ: each may be the cause"),
        "measure all on one machine with the same plan and options"});
 }
 

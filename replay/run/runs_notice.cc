@@ -24,10 +24,10 @@ PlannedRuns planned_runs(const Stage& stage, bool control, const MeasurementCoun
                            std::size_t{0});
   }
   const std::size_t file_systems = std::max<std::size_t>(1, kinds.size());
-  const std::size_t entries = (stage.sides.size() - (control ? 1 : 0)) * file_systems;
-  return {.measurements = all / file_systems,
-          .entries = entries,
-          .ranked = entries > 2 || file_systems > 1};
+  const std::size_t sides = stage.sides.size() - (control ? 1 : 0);
+  // Volumes are compared or ranked on each file system; one alone has its file systems ranked.
+  if (sides > 1) return {.measurements = all, .entries = sides, .ranked = sides > 2};
+  return {.measurements = all / file_systems, .entries = file_systems, .ranked = file_systems > 1};
 }
 
 std::string runs_notice(const PlannedRuns& planned) {

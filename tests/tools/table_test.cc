@@ -1,6 +1,9 @@
 #include "tools/table.h"
 
+#include <array>
+#include <cstddef>
 #include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -119,14 +122,33 @@ TEST_CASE("drives alike are counted, and what lies between is named") {
         "nas.example.org:/data through nfs 4.2 over tcp, eth0 1000 Mbit/s");
 }
 
+TEST_CASE("what is below the tables of all results comes once, at the end") {
+  Result one = sample_result(), other = one;
+  other.label = "other";
+  other.warn({"odd", "only here", "look"});
+  const std::array<const Result*, 2> both = {&one, &other};
+  const std::string text = format_results(both, plain);
+  const auto times = [&](const std::string& part) {
+    std::size_t count = 0;
+    for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; ++at) ++count;
+    return count;
+  };
+  CHECK(times("MB/s until durable") == 4);
+  CHECK(times("ntfs was served by ntfs-3g") == 1);
+  CHECK(times("only here") == 1);
+  CHECK(text.find("only here") < text.find("ntfs was served by ntfs-3g"));
+}
+
 TEST_CASE("the label and the note stand below the table, safe for a terminal") {
   Result result = sample_result();
-  CHECK_FALSE(remarks(result).contains("label"));
+  CHECK_FALSE(remarks(result).front().contains("label"));
   result.label = "new\x1b[31m\nfirmware";
   result.note = std::string(2000, 'n');
-  const std::string text = remarks(result);
-  CHECK(text.starts_with("label: new\\x1b[31m\\x0afirmware\nnote:\n  nnn"));
-  CHECK(text.contains("...\nA Processor"));
+  const std::vector<std::string> lines = remarks(result);
+  CHECK(lines[0] == "label: new\\x1b[31m\\x0afirmware\n");
+  CHECK(lines[1].starts_with("note:\n  nnn"));
+  CHECK(lines[1].ends_with("...\n"));
+  CHECK(lines[2].starts_with("A Processor"));
 }
 
 }  // namespace
