@@ -126,12 +126,13 @@ std::string index_heading(const Index& index, std::span<const std::string> names
   if (index.values.empty()) {
     text += "no common measurement";
   } else {
-    text +=
-        fmt::format("geometric mean of {} in {}",
-                    counted_of(index.measurements.size(), index.out_of, "measurement"), index.unit);
+    text += fmt::format("geometric mean of {}{}{}",
+                        counted_of(index.measurements.size(), index.out_of, "measurement"),
+                        index.unit.empty() ? "" : " in ", index.unit);
   }
   if (!index.left_out.empty()) text += fmt::format("; {} left out", index.left_out.size());
   if (index.reference) text += fmt::format("; 100 is {}", names[*index.reference]);
+  if (!index.more_is_better) text += "; less is better";
   text = wrapped(text, 2);
   return text.starts_with(name) ? bold(name) + text.substr(name.size()) : text;
 }
@@ -142,7 +143,8 @@ std::string index_table(const Index& index, std::span<const std::string> names, 
   Rows rows = {{"", "index", kInterval}};
   const bool storage = index.values.front().storage.has_value();
   if (storage) rows[0].insert(rows[0].end(), {"busy MB/s", "access time"});
-  if (index.reference) rows[0].insert(rows[0].end(), {"relative", "95 % interval"});
+  const bool with_relative = index.reference && !index.unit.empty();
+  if (with_relative) rows[0].insert(rows[0].end(), {"relative", "95 % interval"});
   for (const std::size_t i : index.order()) {
     const IndexValue& value = index.values[i];
     Row& row = rows.emplace_back();
@@ -152,7 +154,7 @@ std::string index_table(const Index& index, std::span<const std::string> names, 
       row.push_back(format_duration(value.storage->access_us * 1e-6));
     }
     const auto share = [](double relative) { return fmt::format("{:.1f}", relative); };
-    if (value.relative) {
+    if (with_relative) {
       row.push_back(share(*value.relative));
       row.push_back(interval_text(value.relative_interval, share));
     }

@@ -234,14 +234,17 @@ IndexValue value_of(const std::vector<CountedMeasurement>& counted, std::size_t 
   return one;
 }
 
-std::string unit_of(const std::vector<CountedMeasurement>& counted) {
-  std::vector<std::string_view> units;
-  for (const CountedMeasurement& one : counted) {
-    const std::string_view unit =
-        one.metric->unit == Unit::per_second ? one.metric->heading : unit_name(one.metric->unit);
-    if (std::ranges::find(units, unit) == units.end()) units.push_back(unit);
-  }
-  return fmt::format("{}", fmt::join(units, ", "));
+std::string_view unit_text(const Metric& metric) {
+  if (metric.unit == Unit::per_second) return metric.heading;
+  return metric.unit == Unit::microseconds ? "µs" : unit_name(metric.unit);
+}
+
+// "" for several.
+std::string_view unit_of(const std::vector<CountedMeasurement>& counted) {
+  const std::string_view first = unit_text(*counted.front().metric);
+  const bool same = std::ranges::all_of(
+      counted, [&](const CountedMeasurement& one) { return unit_text(*one.metric) == first; });
+  return same ? first : "";
 }
 
 struct PlannedIndex {
@@ -317,8 +320,15 @@ Index index_of(const IndexDefinition& definition, const MatchedGroups& groups,
   if (counted.empty()) return index;
   index.unit = unit_of(counted);
   index.more_is_better = counted.front().metric->more_is_better;
+  const bool several_units = index.unit.empty();
+  if (several_units) index.reference = reference.value_or(0);
   for (std::size_t group = 0; group < groups.groups(); ++group) {
-    index.values.push_back(value_of(counted, group, reference));
+    IndexValue value = value_of(counted, group, index.reference);
+    if (several_units) {
+      value.value = *value.relative;
+      value.interval = value.relative_interval;
+    }
+    index.values.push_back(std::move(value));
   }
   return index;
 }
@@ -352,7 +362,7 @@ std::vector<Index> default_indexes(const MatchedGroups& groups,
   list.push_back(index_of({.name = "all"}, groups, reference));
   list.push_back(index_of({.name = "recorded programs", .metric = std::string(kStorageMetric)},
                           groups, reference));
-  std::erase_if(list, [](const Index& one) { return one.values.empty(); });
+  std::erase_if(list, [](const Index& one) { return one.measurements.size() < 2; });
   return list;
 }
 

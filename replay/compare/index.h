@@ -22,7 +22,8 @@ struct StorageFigures {
   double access_us = 0;  // mean over all reads and writes of all traces
 };
 
-// The index of one group of results. Intervals contain the spread between sessions, which is
+// The index of one group of results. The value of an index of several units is the relative one:
+// a mean of MB/s and files/s is in no unit. Intervals contain the spread between sessions, which is
 // assumed to be the same for all measurements of a session; that of a relative index does not if
 // the two groups took turns.
 struct IndexValue {
@@ -39,9 +40,9 @@ struct Index {
   std::string plan = {};   // that defines it; "" for a default, and for the command line
   std::size_t out_of = 0;  // all measurements, also those that the patterns exclude
   bool more_is_better = true;
-  // "MB/s"; several are joined with ", " if the measurements differ.
-  std::string unit = {};
-  std::optional<std::size_t> reference = {};      // a group
+  std::string unit = {};  // "MB/s"; "" if the measurements have several
+  // A group, the first by default if the measurements have several units.
+  std::optional<std::size_t> reference = {};
   std::vector<MeasurementKey> measurements = {};  // that count: all groups have them
   // Matching measurements that some group lacks or did with different work.
   std::vector<MeasurementKey> left_out = {};
@@ -62,6 +63,7 @@ std::vector<Index> planned_indexes(const MatchedGroups& groups,
 
 // The indices shown by default: those of the plans. Without any "all", the main rates; and
 // "recorded programs" (kStorageMetric) if all groups have recorded traces with reads or writes.
+// None of a single measurement: its own figures say more.
 std::vector<Index> default_indexes(const MatchedGroups& groups,
                                    std::optional<std::size_t> reference = {});
 

@@ -73,6 +73,43 @@ TEST_CASE("an index is the geometric mean of medians, relative to a reference") 
   CHECK_FALSE(index.values[0].interval);  // three runs
 }
 
+// Deletes of 100 files.
+Measurement deletes(double seconds) {
+  Measurement one = measurement_of("iso", "delete", "ext4", "kernel");
+  for (std::uint32_t run = 1; run <= 6; ++run) {
+    one.samples.push_back(sample_of(run, seconds, seconds, 0, 100));
+  }
+  return one;
+}
+
+TEST_CASE("an index of several units is relative to the first entry and has none") {
+  const std::vector<double> second(6, 1), two_seconds(6, 2);
+  std::vector<ResultGroup> groups = {timed_group("a", {{"create", second}}),
+                                     timed_group("b", {{"create", two_seconds}})};
+  groups[0].results[0].measurements.push_back(deletes(1));
+  groups[1].results[0].measurements.push_back(deletes(2));
+  const MatchedGroups matched(groups);
+  const std::vector<Index> indexes = default_indexes(matched);
+  REQUIRE(indexes.size() == 1);
+  const Index& index = indexes.front();
+  CHECK(index.unit.empty());
+  CHECK(index.reference == 0);
+  REQUIRE(index.values.size() == 2);
+  CHECK(index.values[0].value == doctest::Approx(100));
+  CHECK(index.values[1].value == doctest::Approx(50));
+  REQUIRE(index.values[1].interval);
+  CHECK(index.values[1].interval->high == index.values[1].relative_interval->high);
+  CHECK(index_of({.name = "all"}, matched, 1).values[0].value == doctest::Approx(200));
+}
+
+TEST_CASE("a single measurement has no default index") {
+  const std::vector<ResultGroup> groups = {timed_group("a", {{"create", {4}}}),
+                                           timed_group("b", {{"create", {1}}})};
+  CHECK(default_indexes(MatchedGroups(groups)).empty());
+  const std::vector<ResultGroup> programs = {traced_group("a", {1000}), traced_group("b", {2000})};
+  CHECK(default_indexes(MatchedGroups(programs)).empty());
+}
+
 TEST_CASE("the best entries come first, also by times") {
   const std::vector<ResultGroup> groups = {timed_group("a", {{"create", {4}}}),
                                            timed_group("b", {{"create", {1}}}),

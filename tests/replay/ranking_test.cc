@@ -250,8 +250,10 @@ TEST_CASE("equal entries of many runs are the same, and share rank 1") {
 
 TEST_CASE("a ranking is kept as JSON") {
   const std::vector<ResultGroup> groups = {
-      group_with("a", {ranked_runs("create", "ext4", 1, 10, 1)}),
-      group_with("b", {ranked_runs("create", "ext4", 2, 10, 2)})};
+      group_with("a",
+                 {ranked_runs("create", "ext4", 1, 10, 1), ranked_runs("read", "ext4", 1, 10, 3)}),
+      group_with("b",
+                 {ranked_runs("create", "ext4", 2, 10, 2), ranked_runs("read", "ext4", 2, 10, 4)})};
   const MatchedGroups matched(groups);
   const Json json = Json::parse(ranking_to_json(rank_groups(groups), default_indexes(matched, 1)));
   CHECK(json["entries"] == Json({"a", "b"}));

@@ -1,5 +1,7 @@
 // Indices: one figure per drive for many measurements.
 
+FIGURES.relative = {title: 'relative', more: true, kind: '1/s', short: '', unit: ''};
+
 function showIndexes(data) {
   const indexes = data.indexes.filter((one) => one.entries.length > 0);
   if (indexes.length === 0) return;
@@ -8,26 +10,28 @@ function showIndexes(data) {
   const charts = element('div', {class: 'grid'});
   const figures = indexes.map((index, i) => {
     const figure = `index ${i}`;
-    FIGURES[figure] = {title: index.name, more: index.more_is_better, kind: '1/s', short: index.unit, unit: index.unit};
+    // Relative values have no unit.
+    const unit = index.unit || `${index.reference} = 100`, kind = {s: 's', 'µs': 'us', share: 'share'}[index.unit];
+    FIGURES[figure] = {title: index.name, more: index.more_is_better, kind: kind || '1/s', short: unit, unit: kind ? '' : index.unit};
+    const relative = index.reference && index.unit ? `relative to ${index.reference} = 100` : '';
     const entries = index.entries.map((one, series) => ({...one, series}))
         .sort((a, b) => index.more_is_better ? b.value - a.value : a.value - b.value);
     const spread = (one) => ({median: one.value, low: one.value, high: one.value, interval_95: one.interval_95});
     const of = `${index.plan ? `plan ${index.plan}, ` : ''}${index.measurements.length} of ${
         counted(index.out_of, 'measurement', 'measurements')}`;
     return barChart({
-      title: `${index.name}, ${index.unit}: ${of}` +
+      title: `${index.name}, ${unit}: ${of}` +
           (index.left_out.length ? `, ${index.left_out.length} left out (missing or different work on some)` : ''),
       figure,
       categories: entries.map((one) => one.name),
       names: [index.name],
       spreads: [entries.map(spread)],
       categoryStyles: entries.map((one) => one.series),
-      tableOf: () => sortable(table(`${index.name}, ${index.unit}`,
-          ['', index.unit, ...(index.reference ? [`relative to ${index.reference} = 100`] : [])],
+      tableOf: () => sortable(table(`${index.name}, ${unit}`, ['', unit, ...(relative ? [relative] : [])],
           entries.map((one) => [named(one.name), spreadCell(figure, spread(one)),
-            ...(index.reference ? [spreadCell(figure, {median: one.relative, low: one.relative, high: one.relative,
-                                                       interval_95: one.relative_interval_95})] : [])])),
-          index.reference ? [true, true] : [true]),
+            ...(relative ? [spreadCell('relative', {median: one.relative, low: one.relative, high: one.relative,
+                                                    interval_95: one.relative_interval_95})] : [])])),
+          [index.more_is_better, ...(relative ? [true] : [])]),
     });
   });
   part.append(charts);
