@@ -11,9 +11,12 @@ namespace {
 Json times_data(const StoredPrediction& stored) {
   Json list = Json::array();
   for (const PredictedTime& one : stored.prediction.times) {
-    Json& json = list.emplace_back(Json{{"volume", volume_text(stored.volumes[one.volume])},
+    const ReplayedVolume& volume = stored.volumes[one.volume];
+    Json& json = list.emplace_back(Json{{"volume", volume_text(volume)},
+                                        {"target", volume.name},
+                                        {"file_system", volume.file_system},
                                         {"rank", rank_text(one, stored.prediction)},
-                                        {"runs", stored.volumes[one.volume].seconds.size()},
+                                        {"runs", volume.seconds.size()},
                                         {"reason", one.reason}});
     if (one.median_s > 0) json["median_s"] = one.median_s;
     if (one.interval) json["interval"] = {one.interval->low, one.interval->high};

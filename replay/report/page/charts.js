@@ -30,7 +30,8 @@ const whiskers = {
         let end = bar.x;
         if (range) {
           const [low, high, sure] = range;
-          const from = scale.getPixelForValue(low), to = scale.getPixelForValue(high);
+          // A logarithmic axis does not reach zero.
+          const from = scale.getPixelForValue(Math.max(low, scale.min)), to = scale.getPixelForValue(high);
           const line = (along, across, alongTo, acrossTo) => {
             brush.beginPath();
             brush.moveTo(...(upright ? [across, along] : [along, across]));
@@ -94,7 +95,7 @@ function axis(title, more = {}) {
   return {
     title: {display: Boolean(title), text: title, color: theme.colour('--quiet')},
     grid: {color: theme.colour('--line'), borderColor: theme.colour('--strong-line')},
-    ticks: {color: theme.colour('--quiet'), maxRotation: 0, ...more.ticks},
+    ticks: {color: theme.colour('--quiet'), maxRotation: 0, autoSkipPadding: 10, ...more.ticks},
     ...Object.fromEntries(Object.entries(more).filter(([key]) => key !== 'ticks')),
   };
 }
@@ -147,8 +148,29 @@ function shortenedAll(texts, most) {
   });
 }
 
+// Whether a linear axis would hide the smaller medians: some are more than 100 times others.
+function isWide(spreads) {
+  const medians = spreads.filter((one) => one && Number.isFinite(one.median)).map((one) => one.median);
+  return medians.length > 1 && Math.min(...medians) > 0 && Math.max(...medians) > 100 * Math.min(...medians);
+}
+
 const LETTER = 6.2, LABELS = 0.34;  // pixels per letter; the part of a chart's width for its labels
 const lettersFor = (width) => Math.max(14, Math.min(42, Math.floor(width * LABELS / LETTER)));
+
+// Labels of an axis, shortened until they are as narrow as their part of the chart: capitals are wider
+// than other letters.
+function fittedLabels(chart, texts) {
+  const brush = chart.ctx;
+  brush.save();
+  brush.font = `${Chart.defaults.font.size}px ${Chart.defaults.font.family}`;
+  const room = Math.max(14 * LETTER, Math.min(42 * LETTER, chart.width * LABELS));
+  let letters = lettersFor(chart.width) + 1, labels;
+  do {
+    labels = shortenedAll(texts, --letters);
+  } while (letters > 8 && labels.some((label) => brush.measureText(label).width > room));
+  brush.restore();
+  return labels;
+}
 
 const BAR = 16, GAP = 13;  // pixels
 
@@ -162,6 +184,8 @@ function barChart({title, figure, categories, names, spreads, notes, styles, cat
     const range = rangeOf(one);
     return Math.max(one.median, range ? range.high : 0);
   }));
+  const wide = isWide(spreads.flat());
+  const least = wide ? 10 ** Math.floor(Math.log10(Math.min(...spreads.flat().filter(used).map((one) => one.median)) / 2)) : 0;
   const longest = Math.max(0, ...spreads.flat().filter(used).map((one) => figureText(figure, one.median).length));
   const sentences = categories.map((category, c) => `${category}: ` + names.map((name, s) => {
     const spread = spreads[s][c];
@@ -197,16 +221,20 @@ function barChart({title, figure, categories, names, spreads, notes, styles, cat
         indexAxis: 'y',
         layout: {padding: {right: longest * LETTER + 14}},  // for the values
         scales: {
-          x: axis(FIGURES[figure].unit, {
-            beginAtZero: true,
+          x: axis([FIGURES[figure].unit, FIGURES[figure].more ? '' : 'less is better', wide ? 'logarithmic' : '']
+              .filter(Boolean).join(', '), {
+            type: wide ? 'logarithmic' : 'linear',
+            beginAtZero: !wide,
+            min: wide ? least : undefined,
             suggestedMax: most,
+            afterBuildTicks: wide ? decades : undefined,
             ticks: {callback: (value) => tick(figureText(figure, value)), maxTicksLimit: 6},
           }),
           y: axis('', {
             grid: {display: false, borderColor: theme.colour('--strong-line')},
             ticks: {
               color: theme.colour('--text'),
-              callback(value, i) { return shortenedAll(categories, lettersFor(this.chart.width))[i]; },
+              callback(value, i) { return fittedLabels(this.chart, categories)[i]; },
               autoSkip: false,
             },
           }),

@@ -54,7 +54,7 @@ function sharesChart(one) {
           x: axis('', {beginAtZero: true, max: Math.min(1, Math.ceil(Math.max(...values.flat()) * 10) / 10),
                        ticks: {callback: (value) => `${Math.round(value * 100)} %`, maxTicksLimit: 6}}),
           y: axis('', {grid: {display: false}, ticks: {autoSkip: false, color: theme.colour('--text'),
-                       callback(value, i) { return shortenedAll(top.map(({kind}) => kind), lettersFor(this.chart.width))[i]; }}}),
+                       callback(value, i) { return fittedLabels(this.chart, top.map(({kind}) => kind))[i]; }}}),
         },
         plugins: {
           legend: {display: true, position: 'bottom', labels: {color: theme.colour('--text'), boxHeight: 9}},
@@ -124,8 +124,12 @@ function samplesTable(list, severalResults) {
   return table('All samples', heading, rows, {left: severalResults ? [1, 2] : [1]});
 }
 
-// Identifies the same measurement in another result.
-const keyOf = (one) => [one.kind, one.workload, one.subject, one.file_system].join('\n');
+// The same measurement on all drives and file systems, including this one.
+function peersOf(one) {
+  const ofRow = (row) => row.cells.map((_, series) => ({name: data.series[series].name, style: series,
+                                                        one: measurementOf(row, series)})).filter((peer) => peer.one);
+  return data.rows.map(ofRow).find((peers) => peers.some((peer) => peer.one === one));
+}
 
 function showMeasurements(data) {
   const list = data.results.flatMap((result) => result.measurements.map((one) => ({one, result})));
@@ -150,9 +154,7 @@ function showMeasurements(data) {
           () => element('ul', {}, one.examples.map((example) =>
             element('li', {}, `repetition ${example.run}: `, named(example.text))))));
     }
-    const key = keyOf(one);
-    const peers = list.filter((item) => keyOf(item.one) === key)
-        .map((item) => ({name: item.result.name, one: item.one}));
+    const peers = peersOf(one);
     place(charts, [heatMapOf(one, data.latency_bins), clientsOf(one), percentileCurves(one, peers),
                    throughputChart(one), samplesChart(one), sharesChart(one), slowestTable(one)].filter(Boolean));
   }

@@ -12,6 +12,14 @@ function predictionTable(one) {
       ]));
 }
 
+// A volume has one colour on the whole page: that of its series.
+function seriesOfTime(time, place) {
+  const isOn = ({target, file_system: name}) => target === time.target && name === time.file_system;
+  const found = data.series.findIndex((one) => one.file_system === time.file_system &&
+      data.results[one.result].volumes.some(isOn));
+  return found < 0 ? place : found;
+}
+
 function predictionChart(one) {
   const known = one.times.filter((time) => time.interval);
   if (known.length < 2) return null;
@@ -24,7 +32,7 @@ function predictionChart(one) {
       median: time.median_s,
       interval_95: {low: time.interval[0], high: time.interval[1]},
     }))],
-    categoryStyles: known.map((_, i) => i),
+    categoryStyles: known.map(seriesOfTime),
   });
 }
 

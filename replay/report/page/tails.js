@@ -19,7 +19,7 @@ function curvePoints({curve}) {
   return points.filter((point) => point.y > 0);
 }
 
-// `series` are {name, kind}; `listed` are the rows of the table.
+// `series` are {name, kind, style}; `listed` are the rows of the table.
 function curveChart(title, series, caption, listed = series) {
   const end = Math.max(1, ...series.map(({kind}) => kind.curve[kind.curve.length - 2]));
   const old = series.filter(({kind}) => kind.pooled === false).map(({name}) => name);
@@ -37,7 +37,7 @@ function curveChart(title, series, caption, listed = series) {
     xRange: [NINES[0].value, end],
     text: microseconds,
     logarithmic: true,
-    lines: series.map(({name, kind}) => ({name, points: curvePoints(kind)})),
+    lines: series.map(({name, kind, style}) => ({name, style, points: curvePoints(kind)})),
     words: 'Line chart: latency percentiles. ' + series.map(({name, kind}) => `${name}: ` +
         PERCENTILES.filter(([key]) => kind[key])
             .map(([key, label]) => `${label} ${microseconds(kind[key])}`).join(', ')).join('; ') + '.',
@@ -53,8 +53,8 @@ function latencyTable(series, how) {
         ...PERCENTILES.map(([key]) => kind[key] ? {text: microseconds(kind[key]), value: kind[key]} : '–')]));
 }
 
-// Curves of all kinds of operations of a measurement, and of each kind over all results with the
-// measurement. `peers` are the measurements of those results as {name, one}, including this one.
+// Curves of all kinds of operations of a measurement, and of each kind over all drives and file systems
+// with the measurement, see peersOf.
 function percentileCurves(one, peers) {
   const kinds = latencyKinds(one);
   if (kinds.length === 0) return null;
@@ -66,12 +66,12 @@ function percentileCurves(one, peers) {
         kinds.map((kind) => ({name: kind.kind, kind})));
   };
   const of = (kind) => () => curveChart(`Latency percentiles: ${kind.kind}`, peers
-      .map((peer) => ({name: peers.length > 1 ? peer.name : kind.kind,
+      .map((peer) => ({name: peers.length > 1 ? peer.name : kind.kind, style: peers.length > 1 ? peer.style : 0,
                        kind: latencyKinds(peer.one).find((other) => other.kind === kind.kind)}))
       .filter((peer) => peer.kind));
   const choices = kinds.map((kind) => [kind.kind, of(kind)]);
   if (peers.length === 1 && kinds.length === 1) return overview();
-  if (peers.length > 1) choices.push(['all kinds, this result', overview]);
+  if (peers.length > 1) choices.push(['all kinds, this measurement', overview]);
   else choices.unshift(['all kinds', overview]);
   const inner = element('div');
   const show = (index) => place(inner, [choices[index][1]()]);
