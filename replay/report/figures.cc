@@ -163,7 +163,7 @@ std::vector<Score> scores_of(std::span<const ReportedResult> results) {
       rates.push_back(one.rate);
       score.of_files = one.of_files;
     }
-    if (rates.empty()) continue;
+    if (rates.size() < 2) continue;  // no mean
     score.sets = static_cast<std::uint32_t>(rates.size());
     score.rate = geometric_mean(rates);
     scores.push_back(std::move(score));

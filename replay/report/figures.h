@@ -55,7 +55,7 @@ struct Score {
 };
 
 // For FC-Test only, in the order of measuring. Only sets that all results and file systems have
-// count, so the means are comparable.
+// count, so the means are comparable; there is none of a single set.
 std::vector<Score> scores_of(std::span<const ReportedResult> results);
 
 }  // namespace filereel

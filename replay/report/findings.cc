@@ -135,7 +135,7 @@ void add_replays(Results results, Findings& findings) {
     std::string text =
         fmt::format("{} took {}{}", subject_of(*row.first), format_duration(fastest), first);
     if (times.size() > 1) {
-      text += fmt::format("{} {}{}, {} ×", times.size() > 2 ? " (the fastest) to" : ",",
+      text += fmt::format("{} {}{}, {} ×", times.size() > 2 ? " (lowest median) to" : ",",
                           format_duration(slowest), last, format_roughly(slowest / fastest));
     }
     text += differing.empty() ? "; all results match the trace." : differing + ".";

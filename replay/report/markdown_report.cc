@@ -75,20 +75,20 @@ std::string spread_cell(const Metric& metric, const Spread& spread, bool best) {
                      figure_text(metric.unit, high));
 }
 
-// A row per drive and file system with the measurement. `standings`: by series; may be empty.
+// A row per drive and file system with the measurement.
 void add_rows(std::span<const ReportedResult> results, const Overview& overview,
-              const OverviewRow& row, std::span<const Standing> standings,
+              const OverviewRow& row, const RowStandings& standings,
               const std::vector<const Metric*>& columns, std::vector<Row>& rows) {
   const bool several = overview.series.size() > 1;
   for (std::size_t s = 0; s < row.cells.size(); ++s) {
     if (!row.cells[s]) continue;
     Row& line = rows.emplace_back(1, plain(subject_of(*row.first)));
     if (several) line.push_back(plain(overview.series[s].name));
-    const bool best = !standings.empty() && standings[s] == Standing::best;
     for (const Metric* metric : columns) {
       const Result& result = results[overview.series[s].result].result;
       const auto spread = spread_of(*metric, result, *row.cells[s]);
-      line.push_back(spread ? spread_cell(*metric, *spread, best && is_ranked(*metric)) : "–");
+      line.push_back(
+          spread ? spread_cell(*metric, *spread, standings.of(s, *metric) == Standing::best) : "–");
     }
     if (std::ranges::any_of(row.cells[s]->samples, &Sample::moved_no_data)) {
       line[several ? 2 : 1] = "no data moved";
@@ -107,9 +107,8 @@ std::string metrics_table(std::span<const ReportedResult> results, const Overvie
   if (overview.series.size() > 1) rows.front().emplace_back("on");
   for (const Metric* metric : columns) rows.front().emplace_back(metric->heading);
   for (std::size_t i = 0; i < overview.rows.size(); ++i) {
-    const auto of_row = standings.rows.empty() ? std::span<const Standing>()
-                                               : std::span<const Standing>(standings.rows[i]);
-    add_rows(results, overview, overview.rows[i], of_row, columns, rows);
+    add_rows(results, overview, overview.rows[i],
+             standings.rows.empty() ? RowStandings() : standings.rows[i], columns, rows);
   }
   return table(rows);
 }

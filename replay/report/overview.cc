@@ -69,7 +69,7 @@ ReportView default_view(const OverviewRow& row, bool swept) {
   if (kind.by_set || swept) view.operations = {literal(key.operation)};
   view.title = kind.by_set && key.workload == kind.name ? key.operation : key.workload;
   const bool told = key.operation == view.title || key.operation == "run" || kind.replays;
-  if (swept && !told) view.title += " " + key.operation;
+  if (!view.operations.empty() && !told) view.title += " " + key.operation;
   return view;
 }
 
@@ -81,7 +81,7 @@ std::vector<ReportView> default_views(std::span<const ReportedResult> results,
     const JobRecord* job = job_named(results, row.key.workload);
     const bool swept = job && !job->axes.empty();
     if (info_of(row.key.kind).replays && !swept) {
-      if (!traces) traces.emplace().title = "Recorded programs";
+      if (!traces) traces.emplace().title = row.key.workload;
       const std::string name = literal(row.key.workload);
       if (std::ranges::find(traces->jobs, name) == traces->jobs.end()) traces->jobs.push_back(name);
       continue;
@@ -89,19 +89,39 @@ std::vector<ReportView> default_views(std::span<const ReportedResult> results,
     add_default(views, default_view(row, swept));
   }
   if (traces) {
+    if (traces->jobs.size() > 1) traces->title = "Recorded programs";
     traces->metrics = {"elapsed_s", "durable_s"};
     views.push_back(*std::move(traces));
   }
   return views;
 }
 
-// FC-Test prefers MB/s if available, other jobs the most significant metric.
-std::string_view first_metric(const std::vector<const OverviewRow*>& rows) {
+// The usual metrics of the rows, the preferred one first: of FC-Test MB/s, of other jobs the most
+// significant one.
+std::vector<const Metric*> usual_metrics(const std::vector<const OverviewRow*>& rows) {
   std::vector<const Measurement*> list;
-  for (const OverviewRow* row : rows) list.push_back(row->first);
-  const std::vector<const Metric*> usual = default_metrics(list);
-  const bool by_set = info_of(rows.front()->key.kind).by_set;
-  return by_set ? usual.back()->name : usual.front()->name;
+  for (const OverviewRow* row : rows) std::ranges::copy(row->cells, std::back_inserter(list));
+  std::vector<const Metric*> usual = default_metrics(list);
+  if (info_of(rows.front()->key.kind).by_set) std::ranges::reverse(usual);
+  return usual;
+}
+
+// The first of the usual metrics and main rates that most cells have: a phase of accesses has no
+// files/s, and a delete has no MB/s.
+const Metric* metric_of(std::span<const ReportedResult> results, const Overview& overview,
+                        const OverviewRow& row) {
+  std::vector<const Metric*> candidates = usual_metrics({&row});
+  for (const std::string_view rate : kMainRates) candidates.push_back(find_metric(rate));
+  candidates.push_back(find_metric("elapsed_s"));
+  const auto cells_with = [&](const Metric* metric) {
+    std::size_t count = 0;
+    for (std::size_t s = 0; s < row.cells.size(); ++s) {
+      const Result& result = results[overview.series[s].result].result;
+      if (row.cells[s] && spread_of(*metric, result, *row.cells[s])) ++count;
+    }
+    return count;
+  };
+  return *std::ranges::max_element(candidates, {}, cells_with);
 }
 
 // The 99th percentiles of reads and writes: a rate over an axis, such as the queue depth or the
@@ -132,12 +152,13 @@ Overview overview_of(std::span<const ReportedResult> results) {
       key.file_system.clear();
       const auto [found, is_new] = rows.emplace(std::move(key), overview.rows.size());
       if (is_new) {
-        overview.rows.push_back({found->first, &one, {}});
+        overview.rows.push_back({found->first, &one, {}, nullptr});
         overview.rows.back().cells.resize(overview.series.size());
       }
       overview.rows[found->second].cells[s] = &one;
     }
   }
+  for (OverviewRow& row : overview.rows) row.metric = metric_of(results, overview, row);
   return overview;
 }
 
@@ -160,8 +181,8 @@ std::vector<ReportView> views_of(std::span<const ReportedResult> results,
     const bool swept = job && !job->axes.empty();
     if (view.by.empty() && swept) view.by = job->axes.back().name;
     if (view.form.empty()) view.form = swept ? "lines" : "bars";
-    if (!view.metrics.empty()) return false;
-    view.metrics.emplace_back(first_metric(rows));
+    if (!view.metrics.empty() || view.form == "bars" || view.form == "table") return false;
+    view.metrics.emplace_back(usual_metrics(rows).front()->name);
     if (view.form == "lines")
       std::ranges::copy(tail_metrics(rows), std::back_inserter(view.metrics));
     return false;

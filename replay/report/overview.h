@@ -8,6 +8,7 @@
 
 #include "replay/compare/comparison.h"
 #include "replay/report/figures.h"
+#include "replay/results/metrics.h"
 
 namespace filereel {
 
@@ -23,6 +24,7 @@ struct OverviewRow {
   MeasurementKey key;                     // without the file system
   const Measurement* first = nullptr;     // first of the cells
   std::vector<const Measurement*> cells;  // by series; null if not measured
+  const Metric* metric = nullptr;         // that describes it best; all cells have it, if possible
 };
 
 struct Overview {
@@ -34,8 +36,9 @@ struct Overview {
 Overview overview_of(std::span<const ReportedResult> results);
 
 // The views of a report: those requested by the plans, otherwise one per job, or per step of
-// FC-Test, in the order of measuring; recorded traces share one. Fills in missing forms, x axes and
-// metrics (the first metric is shown first). Leaves out views without measurements.
+// FC-Test, in the order of measuring; recorded traces share one. Fills in missing forms and x axes,
+// and for lines and matrices missing metrics (the first metric is shown first). Bars and tables
+// without metrics show each row by its own. Leaves out views without measurements.
 std::vector<ReportView> views_of(std::span<const ReportedResult> results, const Overview& overview);
 
 }  // namespace filereel

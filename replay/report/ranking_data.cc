@@ -1,6 +1,7 @@
 #include "replay/report/ranking_data.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <functional>
 #include <map>
@@ -100,12 +101,20 @@ std::string leader_text(const Overview& overview, const Standings& standings) {
   if (standings.indexes.empty() || standings.indexes.front().values.empty()) return "";
   const Index& index = standings.indexes.front();
   const std::vector<std::size_t> order = index.order();
-  const IndexValue &leader = index.values[order[0]], &second = index.values[order[1]];
-  const bool certain = leader.interval && second.interval &&
-                       (index.more_is_better ? leader.interval->low > second.interval->high
-                                             : leader.interval->high < second.interval->low);
-  return fmt::format("{} leads the index “{}” with {} {}{}{}", overview.series[order[0]].name,
-                     index.definition.name, format_number(leader.value), index.unit,
+  const IndexValue& leader = index.values[order[0]];
+  const auto range_of = [&](std::size_t group) -> std::optional<Interval> {
+    const IndexValue& one = index.values[group];
+    const bool is_exact = index.unit.empty() && group == index.reference;
+    return is_exact ? Interval{one.value, one.value} : one.interval;
+  };
+  const std::optional<Interval> first = range_of(order[0]), next = range_of(order[1]);
+  const bool certain =
+      first && next && (index.more_is_better ? first->low > next->high : first->high < next->low);
+  const std::string unit = index.unit.empty()
+                               ? fmt::format(", {} = 100", overview.series[*index.reference].name)
+                               : " " + index.unit;
+  return fmt::format("{} leads the index “{}” with {}{}{}{}", overview.series[order[0]].name,
+                     index.definition.name, format_number(leader.value), unit,
                      leader.interval ? fmt::format(" ({}–{})", format_number(leader.interval->low),
                                                    format_number(leader.interval->high))
                                      : "",
@@ -113,6 +122,25 @@ std::string leader_text(const Overview& overview, const Standings& standings) {
 }
 
 }  // namespace
+
+bool shows(const Metric& metric, Figure tested) {
+  struct Shown {
+    Figure tested;
+    std::string_view metric;
+  };
+  static constexpr std::array<Shown, 6> kShown = {{{Figure::durable, "mb_per_s"},
+                                                   {Figure::durable, "files_per_s"},
+                                                   {Figure::durable, "durable_s"},
+                                                   {Figure::elapsed, "operations_per_s"},
+                                                   {Figure::elapsed, "elapsed_s"},
+                                                   {Figure::per_operation, "operations_per_s"}}};
+  return std::ranges::any_of(
+      kShown, [&](const Shown& one) { return one.tested == tested && one.metric == metric.name; });
+}
+
+Standing RowStandings::of(std::size_t series, const Metric& metric) const {
+  return by_series.empty() || !shows(metric, tested) ? Standing::none : by_series[series];
+}
 
 Standings standings_of(const ReportColumns& columns, const Overview& overview) {
   Standings standings;
@@ -134,17 +162,11 @@ Standings standings_of(const ReportColumns& columns, const Overview& overview) {
     standings.decided += one.decided() ? 1 : 0;
     standings.indicated += !one.decided() && one.indicates() ? 1 : 0;
     if (const RankedEntry* fastest = one.fastest()) ++standings.fastest[fastest->group];
-    standings.rows[row->second] = standings_in(one, overview.series.size());
+    standings.rows[row->second] = {one.figure, standings_in(one, overview.series.size())};
   }
   standings.indexes =
       default_indexes(MatchedGroups(groups), reference_of(columns.pooled(), overview));
   return standings;
-}
-
-bool is_ranked(const Metric& metric) {
-  const bool is_speed = metric.unit == Unit::mb_per_s || metric.unit == Unit::per_second ||
-                        metric.unit == Unit::seconds;
-  return is_speed && !metric.name.starts_with("cpu");
 }
 
 std::string verdict_of(const Overview& overview, const Standings& standings) {

@@ -20,9 +20,21 @@ enum class Standing : std::uint8_t {
   best,       // the others are proven slower, or not shown to differ
 };
 
+// Whether a metric orders measurements as the tested figure does: a ranking of times until durable
+// says nothing of times until calls return, and a fixed duration has no order.
+bool shows(const Metric& metric, Figure tested);
+
+// A row of the overview as it was ranked.
+struct RowStandings {
+  Figure tested = Figure::durable;
+  std::vector<Standing> by_series;  // empty for a row that was not ranked
+
+  // The mark of a series' figure: none unless the figure is the tested one.
+  Standing of(std::size_t series, const Metric& metric) const;
+};
+
 struct Standings {
-  // By row and series of the overview; empty for a row that was not ranked.
-  std::vector<std::vector<Standing>> rows;
+  std::vector<RowStandings> rows;    // of the overview; empty for fewer than two series
   std::vector<std::size_t> fastest;  // by series: rows in which it is shown to beat all others
   // Rows that could be ranked, and those of them with a proven order and with an indicated one.
   std::size_t compared = 0, decided = 0, indicated = 0;
@@ -34,9 +46,6 @@ struct Standings {
 // Empty for fewer than two series. Indices are relative to the first result marked as reference.
 // `overview`: of the pooled results.
 Standings standings_of(const ReportColumns& columns, const Overview& overview);
-
-// Whether the ranking of times holds for the metric, too.
-bool is_ranked(const Metric& metric);
 
 // The series that are shown to be the fastest, and the one that leads an index; "" for fewer than
 // two series.

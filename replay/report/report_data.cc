@@ -204,10 +204,18 @@ Json metrics_data() {
                     {"title", metric.title},
                     {"heading", metric.heading},
                     {"unit", unit_name(metric.unit)},
-                    {"more", metric.more_is_better},
-                    {"ranked", is_ranked(metric)}});
+                    {"more", metric.more_is_better}});
   }
   return list;
+}
+
+// The marks of a row, and the metrics that they belong to.
+Json standings_data(const RowStandings& row) {
+  Json json = {{"standings", row.by_series}, {"tested", Json::array()}};
+  for (const Metric& metric : metrics()) {
+    if (!row.by_series.empty() && shows(metric, row.tested)) json["tested"].push_back(metric.name);
+  }
+  return json;
 }
 
 // The index of each measurement in its result's list.
@@ -237,14 +245,14 @@ Json overview_data(std::span<const ReportedResult> results, const Overview& over
       const Places& of_result = places[overview.series[s].result];
       cells.push_back(row.cells[s] ? Json(of_result.at(row.cells[s])) : Json(nullptr));
     }
-    json["rows"].push_back(
-        {{"subject", subject_of(*row.first)},
-         {"workload", row.key.workload},
-         {"set", row.key.set},
-         {"operation", row.key.operation},
-         {"parameters", row.first->parameters},
-         {"cells", std::move(cells)},
-         {"standings", standings.rows.empty() ? Json::array() : Json(standings.rows[i])}});
+    json["rows"].push_back({{"subject", subject_of(*row.first)},
+                            {"workload", row.key.workload},
+                            {"set", row.key.set},
+                            {"operation", row.key.operation},
+                            {"parameters", row.first->parameters},
+                            {"cells", std::move(cells)},
+                            {"metric", row.metric->name}});
+    if (!standings.rows.empty()) json["rows"].back().update(standings_data(standings.rows[i]));
   }
   for (const ReportView& view : views_of(results, overview)) {
     Json rows = Json::array();

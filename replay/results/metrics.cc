@@ -156,8 +156,8 @@ constexpr auto kMetrics = std::to_array<Metric>({
     latency("fdatasync_p99_us", "fdatasync latency, 99th percentile", "fdatasync p99", kBrief,
             nullptr, "fdatasync", &L::p99_us),
     {.name = "max_us",
-     .title = "Maximum latency",
-     .heading = "max",
+     .title = "Maximum latency of any operation",
+     .heading = "max (any)",
      .unit = Unit::microseconds,
      .more_is_better = false,
      .brief = kBrief,
@@ -237,14 +237,18 @@ const Metric* main_metric(const Result& result, const Measurement& measurement) 
 }
 
 std::vector<const Metric*> default_metrics(std::span<const Measurement* const> measurements) {
-  constexpr double kLargeAccess = 64 << 10;  // bytes
-  bool small = false, large = false, files = false, data = false, replays = false;
+  constexpr double kLargeAccess = 64 << 10, kLargeFile = 1e6;  // bytes
+  bool small = false, large = false, files = false, small_files = false;
+  bool data = false, replays = false;
   for (const Measurement* one : measurements) {
     if (!one) continue;
     replays = replays || info_of(one->kind).replays;
     for (const Sample& sample : one->samples) {
       files = files || sample.files > 0;
       data = data || sample.bytes > 0;
+      const bool has_small =
+          static_cast<double>(sample.bytes) < kLargeFile * static_cast<double>(sample.files);
+      small_files = small_files || has_small;
       const bool is_large =
           static_cast<double>(sample.bytes) > kLargeAccess * static_cast<double>(sample.operations);
       (is_large ? large : small) = true;
@@ -253,9 +257,9 @@ std::vector<const Metric*> default_metrics(std::span<const Measurement* const> m
   std::vector<const Metric*> list;
   if (replays) {
     list.push_back(find_metric("elapsed_s"));
-  } else if (files) {
+  } else if (small_files) {
     list.push_back(find_metric("files_per_s"));
-  } else if (small) {
+  } else if (small && !files) {
     list.push_back(find_metric("operations_per_s"));
   }
   if (!replays && data && (files || large)) list.push_back(find_metric("mb_per_s"));

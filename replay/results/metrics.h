@@ -70,8 +70,8 @@ inline constexpr std::array<std::string_view, 5> kClientMetrics = {
 const Metric* main_metric(const Result& result, const Measurement& measurement);
 
 // The same for several measurements in one table or chart; null ones are skipped. Accesses:
-// operations/s or MB/s, depending on their sizes. Files: both files/s and MB/s. Recorded traces:
-// time.
+// operations/s or MB/s, depending on their sizes. Files: both files/s and MB/s; MB/s alone if all
+// are large. Recorded traces: time.
 std::vector<const Metric*> default_metrics(std::span<const Measurement* const> measurements);
 
 }  // namespace filereel

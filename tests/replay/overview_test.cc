@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include "replay/report/pool.h"
+#include "replay/report/ranking_data.h"
 #include "replay/results/hidden_serials.h"
 #include "tests/sample_result.h"
 
@@ -148,6 +149,59 @@ TEST_CASE("views are those of the plan, else one for each part") {
   REQUIRE(views.size() == 1);
   CHECK(views[0].title == "Bars of all");
   CHECK(views[0].form == "bars");
+}
+
+// A phase of a workload in one sample.
+Measurement phase(const std::string& operation, std::uint64_t bytes, std::uint64_t files,
+                  std::uint64_t operations) {
+  Measurement one = measurement_of("", operation, "ext4", "kernel");
+  one.kind = JobKind::workload;
+  one.workload = "mixed";
+  one.samples = {sample_of(1, 1, 2, bytes, files)};
+  one.samples[0].operations = operations;
+  return one;
+}
+
+TEST_CASE("each phase has the metric that describes it") {
+  Result result = begun_result();
+  result.measurements = {phase("create", 1'000'000, 400, 1600),
+                         phase("accesses", 4'096'000, 0, 1000),
+                         phase("films", 3'000'000'000, 3, 12'000), phase("delete", 0, 400, 400),
+                         phase("large accesses", 1'000'000'000, 0, 1000)};
+  const std::vector<ReportedResult> results = {{"a", result}};
+  const Overview overview = overview_of(results);
+  std::vector<std::string> names;
+  for (const OverviewRow& row : overview.rows) names.emplace_back(row.metric->name);
+  CHECK(names == std::vector<std::string>{"files_per_s", "operations_per_s", "mb_per_s",
+                                          "files_per_s", "mb_per_s"});
+  const std::vector<ReportView> views = views_of(results, overview);
+  REQUIRE(views.size() == 1);
+  CHECK(views[0].metrics.empty());
+}
+
+TEST_CASE("steps of a named FC-Test are told apart") {
+  const std::vector<ReportedResult> results = {{"a", other_test(sample_result())}};
+  std::vector<std::string> titles;
+  for (const ReportView& view : views_of(results, overview_of(results))) {
+    titles.push_back(view.title);
+  }
+  CHECK(titles == std::vector<std::string>{"other create", "other copy-far", "other delete"});
+}
+
+TEST_CASE("marks stand beside the tested figure alone") {
+  const auto standing = [](Figure tested, std::string_view metric) {
+    const RowStandings row{tested, {Standing::none, Standing::best}};
+    return row.of(1, *find_metric(metric));
+  };
+  CHECK(standing(Figure::durable, "files_per_s") == Standing::best);
+  CHECK(standing(Figure::durable, "durable_s") == Standing::best);
+  CHECK(standing(Figure::durable, "elapsed_s") == Standing::none);
+  CHECK(standing(Figure::elapsed, "elapsed_s") == Standing::best);
+  CHECK(standing(Figure::elapsed, "files_per_s") == Standing::none);
+  CHECK(standing(Figure::per_operation, "operations_per_s") == Standing::best);
+  CHECK(standing(Figure::per_operation, "elapsed_s") == Standing::none);  // fixed
+  CHECK(standing(Figure::in_calls, "elapsed_s") == Standing::none);       // set by the pace
+  CHECK(RowStandings().of(0, *find_metric("elapsed_s")) == Standing::none);
 }
 
 TEST_CASE("a job whose name looks like a pattern is shown by itself") {

@@ -75,7 +75,7 @@ function counted(count, one, many) {
 
 // The metrics by name: {title, unit, short, more}; `unit` for axes, `short` for columns.
 const FIGURES = Object.fromEntries(data.metrics.map((one) => [one.name, {
-  title: one.title, more: one.more, ranked: one.ranked, kind: one.unit, short: one.heading,
+  title: one.title, more: one.more, kind: one.unit, short: one.heading,
   unit: {'MB/s': 'MB/s', '1/s': one.heading, s: 's', us: '', share: ''}[one.unit],
 }]));
 
@@ -87,7 +87,7 @@ function figureText(figure, value) {
 
 function withUnit(figure, value) {
   const {kind, unit} = FIGURES[figure];
-  return kind === 'MB/s' || kind === '1/s' ? `${number(value)} ${unit}` : figureText(figure, value);
+  return kind === 'MB/s' || kind === '1/s' ? `${number(value)} ${unit}`.trimEnd() : figureText(figure, value);
 }
 
 // A figure of a measurement as {median, low, high, interval_95}; null if there is none.

@@ -20,18 +20,35 @@ function spreadOf(row, series, metric) {
 const rowsOf = (view) => view.rows.map((place) => data.rows[place]);
 const shownSeries = () => data.series.map((_, i) => i).filter((i) => !chosen.hidden.has(i));
 
-function metricsOf(view) {
-  return data.metrics.map(({name}) => name).filter((name) => rowsOf(view).some(
-      (row) => data.series.some((_, i) => spreadOf(row, i, name))));
-}
+const hasMetric = (row, metric) => data.series.some((_, i) => spreadOf(row, i, metric));
 
-// The reader's choice if the view has such figures, otherwise the view's own.
+const metricsOf = (view) => data.metrics.map(({name}) => name)
+    .filter((name) => rowsOf(view).some((row) => hasMetric(row, name)));
+
+// The reader's choice if the view has such figures, otherwise the view's own; those of bars and
+// tables may have none.
 function metricsShown(view) {
   const there = metricsOf(view);
   if (there.includes(chosen.metric)) return [chosen.metric];
-  const own = view.metrics.filter((name) => there.includes(name));
-  return own.length > 0 ? own : there.slice(0, 1);
+  return view.metrics.filter((name) => there.includes(name));
 }
+
+// Metrics, each with the rows to show by it. A row without any of those asked for has its own: a phase
+// of accesses has no files/s.
+function groupsOf(view) {
+  const rows = rowsOf(view);
+  const groups = metricsShown(view).map((metric) => ({metric, rows: rows.filter((row) => hasMetric(row, metric))}));
+  const shown = new Set(groups.flatMap((group) => group.rows));
+  for (const row of rows.filter((one) => !shown.has(one) && hasMetric(one, one.metric))) {
+    const group = groups.find(({metric}) => metric === row.metric);
+    if (group) group.rows.push(row);
+    else groups.push({metric: row.metric, rows: [row]});
+  }
+  return groups;
+}
+
+// The first metric of a row in a view.
+const metricOf = (view, row) => view.metrics.find((name) => hasMetric(row, name)) || row.metric;
 
 const axesOf = (row) => (data.results.flatMap((one) => one.plan.jobs)
     .find((job) => job.name === row.workload) || {axes: []}).axes;
@@ -79,19 +96,22 @@ function ordered(row, metric) {
   return list;
 }
 
-// What the ranking of `filereel compare` says of a series, for times and rates: ▲ the others are
-// proven slower or not shown to differ, △ it is indicated to be the fastest, or nothing.
-const standingOf = (row, series) => ['', '△', '▲'][row.standings[series] || 0];
+// What the ranking of `filereel compare` says of a series, for the figures that were tested: ▲ the others
+// are proven slower or not shown to differ, △ it is indicated to be the fastest, or nothing.
+const standingOf = (row, series, metric) =>
+  (row.tested || []).includes(metric) ? ['', '△', '▲'][row.standings[series] || 0] : '';
 
 const noteOf = (row, series) => {
   const one = measurementOf(row, series);
-  return one && one.samples.some((sample) => sample.moved_no_data) ? 'no data moved' : '';
+  if (!one) return '';
+  if (one.samples.every((sample) => sample.failed)) return 'failed';
+  return one.samples.some((sample) => sample.moved_no_data) ? 'no data moved' : '';
 };
 
 // Few series: the bars of all rows in one chart. Many: a chart per row, the best bar first.
-function barFigures(view, metric) {
-  const rows = rowsOf(view), names = rowNames(rows), series = shownSeries();
-  const title = titleOf(view, metric);
+function barFigures(view, {metric, rows}) {
+  const series = shownSeries(), title = titleOf(view, metric), all = rowNames(rowsOf(view));
+  const names = rows.map((row) => all[rowsOf(view).indexOf(row)]);
   if (series.length < MANY_SERIES) {
     return [barChart({
       title, figure: metric, categories: names, names: series.map((i) => data.series[i].name), styles: series,
@@ -102,7 +122,7 @@ function barFigures(view, metric) {
   return rows.map((row, r) => ({row, name: names[r], list: ordered(row, metric)}))
       .filter(({list}) => list.length > 0)
       .map(({name, list}) => barChart({
-        title: rows.length > 1 ? `${titleOf(view, metric)}, ${name}` : title, figure: metric,
+        title: all.length > 1 ? `${titleOf(view, metric)}, ${name}` : title, figure: metric,
         categories: list.map(({series: i}) => data.series[i].name), names: [name],
         spreads: [list.map(({spread}) => spread)], categoryStyles: list.map(({series: i}) => i),
       }));
@@ -145,13 +165,15 @@ function lineFigure(view, metric, state) {
           spreads: along(state.series, {...state.at, [lineAxis.name]: value})}))
       : series.map((i) => ({name: data.series[i].name, style: i, spreads: along(i, state.at)}));
   const drawn = lines.filter((line) => line.spreads.some(Boolean));
+  if (drawn.length === 0) return [];
   const where = [lineAxis && data.series.length > 1 ? data.series[state.series].name : '',
                  ...fixed.map((axis) => placeText(axis.name, state.at[axis.name]))]
       .filter(Boolean).join(', ');
   const title = titleOf(view, metric) + (where ? `, ${where}` : '');
-  return lineChart({
+  return [lineChart({
     title,
     xTitle: state.across.name,
+    logarithmic: isWide(drawn.flatMap((line) => line.spreads)),
     yTitle: FIGURES[metric].unit,
     xLabels: state.across.values,
     text: (value) => figureText(metric, value),
@@ -164,7 +186,7 @@ function lineFigure(view, metric, state) {
             line.spreads[c] ? figureText(metric, line.spreads[c].median) : 'not measured'}`).join(', ')).join('; ') + '.',
     tableOf: () => table(title, [lineAxis ? `${lineAxis.name} \\ ${state.across.name}` : state.across.name, ...state.across.values],
         drawn.map((line) => [named(line.name), ...line.spreads.map((one) => spreadCell(metric, one))])),
-  });
+  })];
 }
 
 // A heat map of two axes per series, coloured from the worst to the best figure of all.
@@ -211,10 +233,16 @@ function plainDriveTable(caption, columns) {
       })]));
 }
 
-// A column per row of a view.
-const columnsOf = (rows, names, metric) => rows.map((row, r) => ({
-  name: names[r], metric, of: (series) => spreadOf(row, series, metric) || noteOf(row, series),
-  sign: (series) => FIGURES[metric].ranked ? standingOf(row, series) : ''}));
+const columnOf = (row, name, metric) => ({
+  name, metric, of: (series) => spreadOf(row, series, metric) || noteOf(row, series),
+  sign: (series) => standingOf(row, series, metric)});
+
+// The columns of a row: its metric and, if a difference is shown in another figure, that one.
+function columnsOf(row, name, metric) {
+  const tested = row.tested || [], marked = (row.standings || []).some((one) => one > 0);
+  const metrics = marked && tested.length > 0 && !tested.includes(metric) ? [metric, tested.at(-1)] : [metric];
+  return metrics.map((one) => columnOf(row, name, one));
+}
 
 // Makes headings sort the rows by their column, the best first; the first column sorts by name.
 function sortable(scroller, moreIsBetter) {
@@ -237,6 +265,12 @@ function sortable(scroller, moreIsBetter) {
   return scroller;
 }
 
+// By metric, in the order of the rows.
+function tableColumns(view, groups) {
+  const rows = rowsOf(view), names = rowNames(rows);
+  return groups.flatMap(({metric, rows: own}) => own.map((row) => columnOf(row, names[rows.indexOf(row)], metric)));
+}
+
 // A view with its figures, and controls if there is a choice.
 function showView(view) {
   const state = sweepState(view);
@@ -248,15 +282,16 @@ function showView(view) {
   holder.append(element('h3', {class: 'view-title'}, named(view.title)),
       view.text ? element('p', {class: 'quiet'}, view.text) : '', controls, charts);
   function draw() {
-    const metrics = metricsShown(view);
-    if (metrics.length === 0) return place(charts, [element('p', {class: 'hint'}, 'No figures: all samples failed.')]);
+    const groups = groupsOf(view);
+    if (groups.length === 0) return place(charts, [element('p', {class: 'hint'}, 'No figures: all samples failed.')]);
     const drawn = {
-      bars: (metric) => barFigures(view, metric),
-      lines: (metric) => [lineFigure(view, metric, state)],
-      matrix: (metric) => matrixFigures(view, metric, state),
-      table: (metric) => [driveTable(titleOf(view, metric), columnsOf(rowsOf(view), rowNames(rowsOf(view)), metric))],
+      bars: () => groups.flatMap((group) => barFigures(view, group)),
+      lines: () => groups.flatMap(({metric}) => lineFigure(view, metric, state)),
+      matrix: () => groups.flatMap(({metric}) => matrixFigures(view, metric, state)),
+      table: () => [driveTable(view.title, tableColumns(view, groups))],
     }[state.form];
-    const figures = metrics.flatMap(drawn);
+    const figures = drawn();
+    if (figures.length === 0) figures.push(element('p', {class: 'hint'}, 'No figures at this point.'));
     charts.classList.toggle('one', figures.length === 1);
     place(charts, figures);
   }
@@ -307,11 +342,13 @@ function addSweepControls(view, state, controls, draw) {
 // All results in one table; for a sweep, the geometric mean of the points that its view shows
 // first.
 function overviewColumns() {
+  const alone = data.views.length === 1;  // its title need not be repeated
   return data.views.flatMap((view) => {
     const rows = rowsOf(view), metric = view.metrics[0], names = rowNames(rows);
-    if (view.form === 'bars' || view.form === 'table') {
-      const jobs = unique(rows.map((row) => row.workload)).length > 1;  // their names suffice
-      return columnsOf(rows, names.map((name) => jobs ? name : rows.length > 1 ? `${view.title}: ${name}` : view.title), metric);
+    if (view.form === 'bars' || view.form === 'table' || rows.length === 1) {
+      const plain = alone || unique(rows.map((row) => row.workload)).length > 1;  // names of jobs suffice
+      return rows.flatMap((row, r) => columnsOf(row,
+          rows.length === 1 ? view.title : plain ? names[r] : `${view.title}: ${names[r]}`, metricOf(view, row)));
     }
     const points = rows.filter((row) => Object.entries(view.at).every(
         ([axis, value]) => coordinatesOf(row)[axis] === value));
@@ -336,9 +373,14 @@ const COLUMNS_ON_PAPER = 5;
 
 function showOverview(part, columns) {
   if (columns.length === 0) return () => {};
-  const holder = element('div');
+  const holder = element('div'), more = element('p', {class: 'hint', hidden: true},
+      `The table has ${columns.length} columns: scroll it sideways for the others.`);
   part.append(element('h3', {}, 'Overview'),
-      element('p', {class: 'hint'}, 'Medians; percentiles and maxima of latency are those of all samples together. ▲ marks the fastest, and all that are neither proven nor indicated to be slower. △ marks one that is indicated to be the fastest, which is weaker: repeat the measurement. A column without marks shows no significant difference, or a mean of measurements, which is not tested. Select a heading to sort by it.'), holder);
+      element('p', {class: 'hint'}, 'Medians; percentiles and maxima of latency are those of all samples together. ▲ marks the fastest, and all that are neither proven nor indicated to be slower. △ marks one that is indicated to be the fastest, which is weaker: repeat the measurement. Marks are in the columns of the tested figure alone: the time until durable and rates until durable, or the elapsed time and operations/s. A column without marks shows no significant difference, or a mean of measurements, which is not tested. Select a heading to sort by it.'), more, holder);
+  new ResizeObserver(() => {
+    const scroller = holder.querySelector('.scroll');
+    more.hidden = scroller.scrollWidth <= scroller.clientWidth;
+  }).observe(holder);
   return () => {
     const screen = element('div', {class: 'on-screen sticky'}, driveTable(`Measurements by ${compared.one}`, columns));
     const paper = element('div', {class: 'on-paper'});
