@@ -149,6 +149,11 @@ class Predictions(IntegrationTest):
         self.assertEqual(told["program"], "app.reel")
         self.assertEqual({one["volume"].split(" (")[0] for one in told["times"]}, set(folders))
         self.assertEqual(len(told["limits"]), 2)
+        for time in told["times"]:  # so that a volume has one colour on the page
+            same = [one for one in page["series"] if one["file_system"] == time["file_system"] and any(
+                volume["target"] == time["target"] for volume in page["results"][one["result"]]["volumes"])]
+            self.assertEqual(len(same), 1)
+        self.assertEqual(page["indexes"], [])  # of one measurement
         # The settings of the replays are in tables, not in headlines.
         for text in (*page["findings"], *(one["key"] for one in page["comparison"]["measurements"])):
             self.assertNotIn("=", text)

@@ -717,7 +717,7 @@ class KeptResults(ReportTest):
         (index,) = [one for one in self.script(TABLES) if one["caption"].startswith("all, ")]
         self.assertEqual([row[0]["text"] for row in index["rows"]], best_first)
         for row in index["rows"]:
-            self.assertAlmostEqual(row[2]["value"], 100 * drives["Acme"] / drives[row[0]["text"]], 6)
+            self.assertAlmostEqual(row[-1]["value"], 100 * drives["Acme"] / drives[row[0]["text"]], 6)
 
         # A press on a heading sorts, one on a drive hides it.
         self.click(self.all(".sticky thead button")[1])
@@ -727,6 +727,32 @@ class KeptResults(ReportTest):
         charts = [one for one in self.script(CHARTS) if one["title"].startswith("create: MB/s")]
         for chart in charts:
             self.assertNotIn("Bolt", [*chart["labels"], *(one["label"] for one in chart["datasets"])])
+        self.assert_quiet()
+
+    def test_each_phase_stands_in_the_overview_by_the_rate_that_describes_it(self):
+        (self.scratch / "mixed.yaml").write_text(
+            "files:\n"
+            "  - {name: new, count: 40, size: 4 KiB, exist: false}\n"
+            "  - {name: film, count: 1, size: 4 MiB}\n"
+            "phases:\n"
+            "  - {name: create, files: new, do: [create]}\n"
+            "  - {name: accesses, files: film, access: {size: 4 KiB, random: 100 %}, "
+            "stop: {operations: 100}}\n"
+            "  - {name: play, files: film, do: [read]}\n")
+        for label in ("one", "two"):
+            self.filereel("run", "mixed.yaml", "--near", self.folder(label), "--runs", "1", "--label",
+                          label, "--json", f"{label}.json")
+        self.open(self.report("--base", "one.json", "--new", "two.json"))
+        table = next(one for one in self.script(TABLES) if one["caption"].startswith("Measurements by"))
+        self.assertEqual(table["heading"][1:],
+                         ["create, files/s", "accesses, operations/s", "play, MB/s"])
+        for row in table["rows"]:
+            self.assertTrue(all(cell["value"] for cell in row[1:]), row)
+        self.assertEqual([one["title"] for one in self.script(CHARTS)][:3],
+                         ["mixed.yaml: Files/s until durable",
+                          "mixed.yaml: Operations/s until calls return",
+                          "mixed.yaml: MB/s until durable"])
+        self.assert_drawn()
         self.assert_quiet()
 
     def test_groups_of_the_command_line_are_columns(self):

@@ -83,7 +83,7 @@ function rowNames(rows) {
   const axes = axesThatVary(rows);
   return rows.map((row) => axes.map(({name}) => placeText(name, coordinatesOf(row)[name]))
       .filter((text) => text && text !== 'run').join(', ') || row.set ||
-      (row.operation === 'run' ? row.workload : row.operation));
+      (['run', 'replay'].includes(row.operation) ? row.workload : row.operation));
 }
 
 const better = (metric, a, b) => FIGURES[metric].more ? b - a : a - b;
