@@ -71,7 +71,7 @@ function percentileCurves(one, peers) {
       .filter((peer) => peer.kind));
   const choices = kinds.map((kind) => [kind.kind, of(kind)]);
   if (peers.length === 1 && kinds.length === 1) return overview();
-  if (peers.length > 1) choices.push(['all kinds, this measurement', overview]);
+  if (data.results.length > 1 && peers.length > 1) choices.push(['all kinds, this measurement', overview]);
   else choices.unshift(['all kinds', overview]);
   const inner = element('div');
   const show = (index) => place(inner, [choices[index][1]()]);
