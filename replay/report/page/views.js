@@ -81,8 +81,9 @@ const placeText = (name, value) => plainAxes.includes(name) ? value : `${name} $
 // Names that distinguish the rows of a view.
 function rowNames(rows) {
   const axes = axesThatVary(rows);
-  return rows.map((row) => axes.map(({name}) => placeText(name, coordinatesOf(row)[name]))
-      .filter((text) => text && text !== 'run').join(', ') || row.set ||
+  const placesOf = (row) => axes.filter(({name}) => coordinatesOf(row)[name] !== undefined)
+      .map(({name}) => placeText(name, coordinatesOf(row)[name]));
+  return rows.map((row) => placesOf(row).filter((text) => text && text !== 'run').join(', ') || row.set ||
       (['run', 'replay'].includes(row.operation) ? row.workload : row.operation));
 }
 
