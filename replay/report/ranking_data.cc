@@ -96,12 +96,26 @@ std::string order_text(const Overview& overview, const Standings& standings) {
   return standings.advice.empty() ? text : fmt::format("{}: {}", text, standings.advice);
 }
 
+// " with 123 MB/s (110–130)", " with 133 (120–140), ext4 = 100"; "" for the reference of an index
+// without a unit, which is always 100.
+std::string index_text(const Overview& overview, const Index& index, std::size_t group) {
+  if (index.unit.empty() && group == index.reference) return "";
+  const IndexValue& one = index.values[group];
+  std::string text = " with " + format_number(one.value);
+  if (!index.unit.empty()) text += " " + index.unit;
+  if (one.interval) {
+    text += fmt::format(" ({}–{})", format_number(one.interval->low),
+                        format_number(one.interval->high));
+  }
+  if (index.unit.empty()) text += fmt::format(", {} = 100", overview.series[*index.reference].name);
+  return text;
+}
+
 // "B leads the index “all” with 123 MB/s (110–130), not certain"; "" without one.
 std::string leader_text(const Overview& overview, const Standings& standings) {
   if (standings.indexes.empty() || standings.indexes.front().values.empty()) return "";
   const Index& index = standings.indexes.front();
   const std::vector<std::size_t> order = index.order();
-  const IndexValue& leader = index.values[order[0]];
   const auto range_of = [&](std::size_t group) -> std::optional<Interval> {
     const IndexValue& one = index.values[group];
     const bool is_exact = index.unit.empty() && group == index.reference;
@@ -110,14 +124,8 @@ std::string leader_text(const Overview& overview, const Standings& standings) {
   const std::optional<Interval> first = range_of(order[0]), next = range_of(order[1]);
   const bool certain =
       first && next && (index.more_is_better ? first->low > next->high : first->high < next->low);
-  const std::string unit = index.unit.empty()
-                               ? fmt::format(", {} = 100", overview.series[*index.reference].name)
-                               : " " + index.unit;
-  return fmt::format("{} leads the index “{}” with {}{}{}{}", overview.series[order[0]].name,
-                     index.definition.name, format_number(leader.value), unit,
-                     leader.interval ? fmt::format(" ({}–{})", format_number(leader.interval->low),
-                                                   format_number(leader.interval->high))
-                                     : "",
+  return fmt::format("{} leads the index “{}”{}{}", overview.series[order[0]].name,
+                     index.definition.name, index_text(overview, index, order[0]),
                      certain ? "" : ", not certain");
 }
 

@@ -289,7 +289,7 @@ function showView(view) {
       bars: () => groups.flatMap((group) => barFigures(view, group)),
       lines: () => groups.flatMap(({metric}) => lineFigure(view, metric, state)),
       matrix: () => groups.flatMap(({metric}) => matrixFigures(view, metric, state)),
-      table: () => [driveTable(view.title, tableColumns(view, groups))],
+      table: () => [driveTable(`Measurements by ${compared.one}`, tableColumns(view, groups))],
     }[state.form];
     const figures = drawn();
     if (figures.length === 0) figures.push(element('p', {class: 'hint'}, 'No figures at this point.'));
