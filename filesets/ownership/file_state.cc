@@ -1,9 +1,14 @@
 #include "filesets/ownership/file_state.h"
 
+#include <algorithm>
+#include <array>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <time.h>
 
 // Defined in <linux/stat.h>, which conflicts with <sys/stat.h> in some C libraries.
@@ -66,6 +71,19 @@ std::optional<FileState> read_file_state(int directory, const std::string& name)
   state.changed_ns = nanoseconds(info.stx_ctime);
   if ((info.stx_mask & STATX_MNT_ID) != 0) state.mount = info.stx_mnt_id;
   return state;
+}
+
+bool keeps_identities(int file) {
+  // From the headers of the drivers; Debian 12 has no names for them.
+  constexpr unsigned long kExfat = 0x2011bab0, kCifs = 0xff534d42, kSmb2 = 0xfe534d42;
+  constexpr std::array kWithout = {static_cast<unsigned long>(FUSE_SUPER_MAGIC),
+                                   static_cast<unsigned long>(MSDOS_SUPER_MAGIC), kExfat, kCifs,
+                                   kSmb2};
+  struct statfs info{};
+  if (fstatfs(file, &info) != 0) return false;
+  constexpr unsigned long kMagic = 0xffffffff;  // the field is signed and may be wider
+  const unsigned long type = static_cast<unsigned long>(info.f_type) & kMagic;
+  return std::ranges::find(kWithout, type) == kWithout.end();
 }
 
 bool set_mode(int fd, mode_t mode) {

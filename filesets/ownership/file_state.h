@@ -39,6 +39,10 @@ struct FileState {
 // set.
 std::optional<FileState> read_file_state(int directory, const std::string& name = "");
 
+// Whether a file of the file system of this open one keeps its inode number and birth time when it
+// is mounted again. FAT and exFAT store no numbers, and drivers of FUSE and SMB may invent them.
+bool keeps_identities(int file);
+
 // Sets the permissions of an open file; O_PATH is sufficient. Returns false on failure, with errno
 // set.
 bool set_mode(int fd, mode_t mode);

@@ -27,6 +27,7 @@ namespace {
 
 constexpr std::string_view kHeader = "filereel lease 1";
 constexpr std::string_view kEnd = "end";
+constexpr std::string_view kHexadecimalDigits = "0123456789abcdef";  // of random_name()
 // Prefix of incomplete files, which are not listed as leases.
 constexpr std::string_view kUnfinished = "filereel-new-";
 constexpr std::size_t kMostBytes = 1u << 30;
@@ -95,6 +96,10 @@ bool parse_line(std::string_view key, std::string_view value, LeaseRecord& note)
   if (key == "parent") {
     return take_number(value, note.parent.inode) && take_blank(value) &&
            parse_number(value, note.parent.birth_ns);
+  }
+  if (key == "proof") {
+    note.proof = value;
+    return std::ranges::all_of(value, [](char c) { return kHexadecimalDigits.contains(c); });
   }
   if (key == "mounted") return parse_number(value, note.mounted);
   if (key == "size") return parse_number(value, note.size);
@@ -183,6 +188,7 @@ std::string format_lease(const LeaseRecord& note) {
   if (note.parent != FileIdentity{}) {
     fmt::format_to(out, "parent {} {}\n", note.parent.inode, note.parent.birth_ns);
   }
+  if (!note.proof.empty()) fmt::format_to(out, "proof {}\n", note.proof);
   if (note.mounted != 0) fmt::format_to(out, "mounted {}\n", note.mounted);
   if (note.kind == LeaseKind::image) {
     fmt::format_to(out, "size {}\ntimes {} {}\nfile-system {}\n", note.size, note.modified_ns,

@@ -38,7 +38,10 @@ struct LeaseRecord {
   std::string path;                       // absolute
   std::optional<FileIdentity> made = {};  // set once it exists
   FileIdentity parent = {};               // of the parent directory; none for mount points
-  dev_t mounted = 0;                      // mount points: device of the mounted file system
+  // Work directories without lasting identities (keeps_identities): the random name of the only
+  // entry, the directory that holds all files. It is the proof in place of the identity.
+  std::string proof = {};
+  dev_t mounted = 0;  // mount points: device of the mounted file system
   // State of an image when filereel finished with it.
   std::uint64_t size = 0;  // bytes
   std::int64_t modified_ns = 0, changed_ns = 0;

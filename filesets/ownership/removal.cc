@@ -28,6 +28,32 @@ int find_exactly(int parent, const std::string& name, const FileIdentity& wanted
   return !names || names->empty() ? 0 : ENOTEMPTY;
 }
 
+int done(int result) {
+  return result == 0 ? 0 : errno;
+}
+
+// Renames unless the new name exists, in one step. EINVAL or the like: not supported.
+int rename_exclusively(int from_parent, const std::string& from, int to_parent,
+                       const std::string& to) {
+  return done(renameat2(from_parent, from.c_str(), to_parent, to.c_str(), RENAME_NOREPLACE));
+}
+
+// Some FUSE and network file systems have no exclusive rename, and a policy may deny the call.
+bool is_unsupported(int error) {
+  return error == EINVAL || error == ENOSYS || error == EPERM;
+}
+
+int rename_if_free(int from_parent, const std::string& from, int to_parent, const std::string& to) {
+  if (read_file_state(to_parent, to)) return EEXIST;
+  return done(renameat(from_parent, from.c_str(), to_parent, to.c_str()));
+}
+
+// Renames a file that is to stay the same one: a hard link has another inode number on sshfs.
+int rename_in_place(int parent, const std::string& from, const std::string& to) {
+  const int error = rename_exclusively(parent, from, parent, to);
+  return is_unsupported(error) ? rename_if_free(parent, from, parent, to) : error;
+}
+
 int removal_flags(const FileState& state) {
   return state.is_directory() ? AT_REMOVEDIR : 0;
 }
@@ -38,13 +64,13 @@ int remove_exactly(int parent, const std::string& name, const FileIdentity& want
   const std::string aside = aside_name(wanted);
   const int found = find_exactly(parent, name, wanted);
   const bool in_place = found == 0 && name != aside;
-  const int moved = in_place ? rename_new(parent, name, parent, aside) : found;
+  const int moved = in_place ? rename_in_place(parent, name, aside) : found;
   if (moved != 0 && moved != ENOENT) return moved;
   const std::optional<FileState> state = read_file_state(parent, aside);
   if (!state) return ENOENT;
   int error = state->identity == wanted ? 0 : ESTALE;
   if (error == 0 && unlinkat(parent, aside.c_str(), removal_flags(*state)) != 0) error = errno;
-  if (error != 0) rename_new(parent, aside, parent, name);
+  if (error != 0) rename_in_place(parent, aside, name);
   return error;
 }
 
@@ -63,15 +89,12 @@ void remove_contents(int directory, const std::string& shown) {
 }
 
 int rename_new(int from_parent, const std::string& from, int to_parent, const std::string& to) {
-  const auto done = [](int result) { return result == 0 ? 0 : errno; };
-  int error = done(renameat2(from_parent, from.c_str(), to_parent, to.c_str(), RENAME_NOREPLACE));
-  if (error != EINVAL && error != ENOSYS && error != EPERM) return error;
-  // Some FUSE and network file systems have no exclusive rename, and a policy may deny the call. A
-  // hard link is exclusive, too, but is not possible for directories or on FAT.
+  int error = rename_exclusively(from_parent, from, to_parent, to);
+  if (!is_unsupported(error)) return error;
+  // A hard link is exclusive, too, but is not possible for directories or on FAT.
   error = done(linkat(from_parent, from.c_str(), to_parent, to.c_str(), 0));
   if (error == 0) return done(unlinkat(from_parent, from.c_str(), 0));
-  if (error == EEXIST || read_file_state(to_parent, to)) return EEXIST;
-  return done(renameat(from_parent, from.c_str(), to_parent, to.c_str()));
+  return error == EEXIST ? EEXIST : rename_if_free(from_parent, from, to_parent, to);
 }
 
 }  // namespace filereel

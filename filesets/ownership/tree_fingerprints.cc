@@ -6,9 +6,7 @@
 #include <cstring>
 
 #include <fmt/format.h>
-#include <linux/magic.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <xxhash.h>
 
 #include "filesets/ownership/removal.h"
@@ -18,15 +16,6 @@
 
 namespace filereel {
 namespace {
-
-constexpr unsigned long kExfatMagic = 0x2011bab0;  // fs/exfat/exfat_raw.h
-
-bool keeps_inode_numbers(int directory) {
-  struct statfs info{};
-  if (fstatfs(directory, &info) != 0) return false;
-  const auto type = static_cast<unsigned long>(info.f_type);
-  return type != FUSE_SUPER_MAGIC && type != MSDOS_SUPER_MAGIC && type != kExfatMagic;
-}
 
 bool has(std::span<const std::uint64_t> sorted, std::uint64_t fingerprint) {
   return std::ranges::binary_search(sorted, fingerprint);
@@ -40,10 +29,7 @@ bool was_moved_aside(const WalkedEntry& entry) {
 }  // namespace
 
 TreeFingerprints::TreeFingerprints(int directory, const std::string& shown, std::uint64_t seed)
-    : directory_(directory),
-      shown_(shown),
-      seed_(seed),
-      with_inode_(keeps_inode_numbers(directory)) {}
+    : directory_(directory), shown_(shown), seed_(seed), with_inode_(keeps_identities(directory)) {}
 
 std::uint64_t TreeFingerprints::fingerprint(const WalkedEntry& entry,
                                             FingerprintFields wanted) const {

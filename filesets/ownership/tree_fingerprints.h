@@ -19,7 +19,7 @@ struct TreeSpace {
 
 // Fingerprints of the entries below a directory: path, type and identity, and except for
 // directories size and times. Inode numbers and birth times are left out if the file system does
-// not keep them (FUSE, FAT). All throw Error(failed) as walk_tree does.
+// not keep them (keeps_identities). All throw Error(failed) as walk_tree does.
 class TreeFingerprints {
  public:
   // `seed` must be random, so that nobody can construct two entries with the same fingerprint.

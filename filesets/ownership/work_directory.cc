@@ -36,6 +36,7 @@ namespace fs = boost::filesystem;
 
 // Marker file of earlier versions.
 constexpr std::string_view kOldMarker = ".filereel-volume";
+constexpr std::string_view kWorkPrefix = ".filereel-";
 
 FileIdentity identity_of(int fd) {
   const std::optional<FileState> state = read_file_state(fd);
@@ -202,48 +203,105 @@ std::optional<std::string> WorkDirectory::first_name() const {
 
 // `clears`: removes what an earlier volume kept here. Fingerprints prove that it is unchanged.
 void WorkDirectory::check_empty(bool clears) {
-  bool all_kept = false;
   const FileIdentity identity = identity_of(target_.get());
+  const bool lasting = keeps_identities(target_.get());
   const auto concerns_this = [&](const LeaseRecord& note) {
     if (note.kind == LeaseKind::work) return fs::path(note.path).parent_path() == full_path_;
-    // Roots of FUSE file systems share an inode number and have no birth time.
-    return note.kind == LeaseKind::tree && note.made == identity &&
-           (identity.birth_ns != 0 || note.path == full_path_);
+    if (note.kind != LeaseKind::tree) return false;
+    if (!lasting) return note.path == full_path_;
+    return note.made == identity && (identity.birth_ns != 0 || note.path == full_path_);
   };
-  for (FoundLease& found : find_leases(concerns_this)) {
-    if (!found.lease) {
-      throw_failed(fmt::format(
-          "{} is in use by another filereel; wait for it to end, or choose another volume",
-          printable(path_)));
-    }
-    if (found.note.kind != LeaseKind::tree || use_ != Use::volume) continue;
-    const TreeFingerprints tree(target_.get(), path_, found.note.seed);
-    if (first_name() && clears) {
-      tree.remove(found.lease->entries());
-    } else if (first_name()) {
-      removable_ = tree.check(found.lease->entries());
-      all_kept = true;
-    }
-    if (clears) found.lease->remove_record();
+  std::vector<FoundLease> leases = find_leases(concerns_this);
+  if (std::ranges::any_of(leases, [](const FoundLease& found) { return !found.lease; })) {
+    throw_failed(fmt::format(
+        "{} is in use by another filereel; wait for it to end, or choose another volume",
+        printable(path_)));
   }
+  check_used_elsewhere();
+  const bool all_kept = use_ == Use::volume && accept_kept(leases, clears);
   const std::optional<std::string> name = first_name();
   if (!name || all_kept) return;
+  if (name->starts_with(kWorkPrefix) && name->size() == kWorkPrefix.size() + kRandomName) {
+    throw_failed(
+        fmt::format("{} is not empty: {} is the working directory of a filereel on another "
+                    "machine, or of a killed one; wait for it to end, or remove it",
+                    printable(path_), printable(*name)));
+  }
   throw_failed(fmt::format(
       "{} is not empty and was not filled by filereel (it contains {}); choose an empty directory",
       printable(path_), printable(*name)));
 }
 
+// Whether all that is there was kept by an earlier volume, and unchanged. Several may have been
+// kept at one path in turn, as on two drives.
+bool WorkDirectory::accept_kept(std::vector<FoundLease>& leases, bool clears) {
+  const bool filled = first_name().has_value();
+  std::optional<Error> why_not;
+  for (FoundLease& found : leases) {
+    if (found.note.kind != LeaseKind::tree) continue;
+    if (filled) {
+      const TreeFingerprints tree(target_.get(), path_, found.note.seed);
+      try {
+        if (clears) tree.remove(found.lease->entries());
+        if (!clears) removable_ = tree.check(found.lease->entries());
+      } catch (const Error& error) {
+        if (!why_not) why_not = error;
+        continue;
+      }
+    }
+    if (clears) found.lease->remove_record();
+    if (filled) return true;
+  }
+  if (why_not) throw *why_not;
+  return false;
+}
+
+// The directory may be reached by two paths: a share, and what its server shares. Looks for the
+// work directories by name: sshfs lists for a while what was there before.
+void WorkDirectory::check_used_elsewhere() const {
+  const std::vector<FoundLease> leases = find_leases([&](const LeaseRecord& note) {
+    const fs::path path = note.path;
+    return note.kind == LeaseKind::work && path.parent_path() != full_path_ &&
+           read_file_state(target_.get(), path.filename().string());
+  });
+  for (const FoundLease& found : leases) {
+    if (found.lease) continue;
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("{} and {} are the same volume, and filereel uses it: name two "
+                    "different ones, or wait for the other run to end",
+                    printable(fs::path(found.note.path).parent_path().string()), printable(path_)));
+  }
+}
+
 void WorkDirectory::make_work() {
-  work_name_ = ".filereel-" + random_name();
+  work_name_ = std::string(kWorkPrefix) + random_name();
   work_lease_.emplace(LeaseRecord{.kind = LeaseKind::work,
                                   .path = full_path_ + "/" + work_name_,
-                                  .parent = identity_of(target_.get())});
+                                  .parent = identity_of(target_.get()),
+                                  .proof = keeps_identities(target_.get()) ? "" : random_name()});
   work_ = make_directory(target_.get(), work_name_, 0700, *work_lease_);
-  if (work_) return copy_topdir_flag(target_.get(), work_.get());
+  if (work_ && make_files()) return copy_topdir_flag(target_.get(), work_.get());
   const int error = errno;
+  if (work_) remove_exactly(target_.get(), work_name_, identity_of(work_.get()));
+  work_.reset();
   work_lease_->remove_record();
   work_lease_.reset();
   fail("cannot create a directory in", error);
+}
+
+// Where inode numbers do not last, the files are one level deeper, in a directory whose random name
+// proves after the next mount that the one above is filereel's. Returns false with errno set.
+bool WorkDirectory::make_files() {
+  const std::string& proof = work_lease_->note().proof;
+  if (proof.empty()) return true;
+  if (mkdirat(work_.get(), proof.c_str(), 0700) != 0) return false;
+  Descriptor files(
+      openat(work_.get(), proof.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!files) return false;
+  holder_ = std::exchange(work_, std::move(files));
+  work_name_ += "/" + proof;
+  return true;
 }
 
 WorkDirectory::~WorkDirectory() {
@@ -317,13 +375,25 @@ void WorkDirectory::remove() {
 // user has moved it.
 void WorkDirectory::remove_work() {
   if (!work_lease_) return;
-  const int error = work_ ? remove_exactly(target_.get(), work_name_, identity_of(work_.get())) : 0;
+  const int error = work_ ? remove_directories() : 0;
   work_.reset();
+  holder_.reset();
   if (error != 0 && error != ENOENT && error != ESTALE) {
     fail("cannot remove the working directory in", error);
   }
   work_lease_->remove_record();
   work_lease_.reset();
+}
+
+// Returns 0 or the error.
+int WorkDirectory::remove_directories() {
+  const LeaseRecord& note = work_lease_->note();
+  const std::string name = fs::path(note.path).filename().string();
+  const FileIdentity files = identity_of(work_.get());
+  if (!holder_) return remove_exactly(target_.get(), name, files);
+  const int error = remove_exactly(holder_.get(), note.proof, files);
+  if (error != 0 && error != ENOENT) return error;
+  return remove_exactly(target_.get(), name, identity_of(holder_.get()));
 }
 
 void WorkDirectory::remove_target() {

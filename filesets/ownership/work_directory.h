@@ -59,10 +59,14 @@ class WorkDirectory {
   void find_path();
   void check_writable() const;
   void check_empty(bool clears);
+  bool accept_kept(std::vector<FoundLease>& leases, bool clears);
+  void check_used_elsewhere() const;
   std::vector<std::uint64_t> list_kept(std::uint64_t seed) const;
   void note_kept(std::uint64_t seed, std::span<const std::uint64_t> kept) const;
   std::optional<std::string> first_name() const;
   void make_work();
+  bool make_files();
+  int remove_directories();
   void remove_work();
   void remove_target();
   [[noreturn]] void fail(std::string_view what, int error) const;
@@ -71,7 +75,9 @@ class WorkDirectory {
   Use use_;
   std::string full_path_;    // absolute, without symbolic links
   std::string target_name_;  // in `parent_`
-  Descriptor target_, work_;
+  Descriptor target_;
+  Descriptor holder_;  // of `work_`, where inode numbers do not last (LeaseRecord::proof)
+  Descriptor work_;
   TreeSpace removable_;
   Descriptor parent_;                  // of the target, if it is created here
   std::optional<Lease> target_lease_;  // likewise

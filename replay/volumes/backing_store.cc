@@ -206,7 +206,12 @@ FileIdentity BackingStore::prove_own_image(const FileState& there,
     throw_failed(fmt::format("cannot open {}: {}", printable(target_.path), error_text(errno)));
   }
   const LeaseRecord now = note_of_image(file.get(), image_path_);
-  const auto proves = [&](const FoundLease& found) { return found.note == now; };
+  const bool lasting = keeps_identities(directory_.get());
+  const auto proves = [&](const FoundLease& found) {
+    LeaseRecord note = found.note;
+    if (!lasting && note.made) note.made = now.made;  // the number is another one by now
+    return note == now;
+  };
   if (std::ranges::none_of(leases, proves)) {
     const auto is_it = [&](const FoundLease& found) { return found.note.made == now.made; };
     refuse_image(target_.path, file.get(), std::ranges::any_of(leases, is_it));

@@ -25,6 +25,7 @@ std::vector<FoundLease> all() {
 LeaseRecord full_note(LeaseKind kind) {
   LeaseRecord note{
       .kind = kind, .path = "/a b\n\xff\\c", .made = FileIdentity{12, -5}, .parent = {3, 4}};
+  note.proof = kind == LeaseKind::work ? "0123456789abcdef" : "";
   note.mounted = kind == LeaseKind::mount_point ? 77 : 0;
   if (kind == LeaseKind::image) {
     note.size = 1 << 20;
@@ -66,7 +67,7 @@ TEST_CASE("a lease that makes no sense says nothing") {
        {"kind", "kind sword\n", "path a\n", "path \\x\n", "inode x\n", "inode 1 2\n", "inode -1\n",
         "born 1\n", "inode 1\nborn 99999999999999999999\n", "times 1\n", "entries 12 \n",
         "entries 0000000000000002 0000000000000001 \n", "entries 000000000000000g \n", "more 1\n",
-        "\n"}) {
+        "proof ../a\n", "\n"}) {
     CHECK_MESSAGE(!lease(lines), lines);
   }
 }

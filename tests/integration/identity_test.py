@@ -8,7 +8,7 @@ import subprocess
 import unittest
 
 from support import (SCRATCH, IntegrationTest, call, find, have, in_chroot, in_memory, kernel_has,
-                     main, needs, needs_disk, sees_mount, wait_until, why_not)
+                     main, needs, needs_disk, needs_share, sees_mount, wait_until, why_not)
 
 MIB = 1 << 20
 CONDITIONS = {"other_cpu", "stolen_cpu", "cpu_mhz_low", "cpu_mhz_high", "idle_device_bytes_per_s",
@@ -217,27 +217,9 @@ class Memory(StackTest):
             self.assertEqual(volume["layers"], ["file on tmpfs (loop device)"])
 
 
-SFTP_SERVER = "/usr/lib/openssh/sftp-server"
-
-
-@unittest.skipUnless(have("sshfs", "fusermount3") and os.path.exists(SFTP_SERVER),
-                     f"needs sshfs and {SFTP_SERVER}")
-@unittest.skipUnless(os.access("/dev/fuse", os.W_OK), "may not use /dev/fuse")
+@needs_share
 class Shares(StackTest):
     """A share of sshfs, whose server is a local process instead of ssh."""
-
-    @contextlib.contextmanager
-    def share(self, host):
-        served = self.folder("served")
-        server = self.scratch / "server"
-        server.write_text(f"#!/bin/sh\nexec {SFTP_SERVER}\n")
-        server.chmod(0o755)
-        point = self.folder("share")
-        call("sshfs", "-o", f"ssh_command={server}", f"someone@{host}:{served}", point)
-        try:
-            yield point, served
-        finally:
-            call("fusermount3", "-u", point)
 
     def test_a_share_is_described_and_printed(self):
         with self.share("127.0.0.1") as (point, served):

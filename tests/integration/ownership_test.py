@@ -13,8 +13,8 @@ import subprocess
 import time
 import unittest
 
-from support import (FILEREEL, IntegrationTest, call, digest, find, have, main, needs, tree_digests,
-                     wait_until)
+from support import (FILEREEL, IntegrationTest, call, digest, find, have, main, needs, needs_share,
+                     tree_digests, wait_until)
 
 MAKE_REELS = os.environ.get("MAKE_REELS", "make_reels")
 SMALL = ["--set", "programs", "--scale", "0.001", "--runs", "1", "-q"]
@@ -68,6 +68,18 @@ class Own(IntegrationTest):
         call("mkfs.ext4", "-q", "-F", "-L", "FILEREEL", path)
         return digest(path)
 
+    def kill_run_on(self, target):
+        """While it makes files there."""
+        for attempt in range(8):  # it may be over before: then with twice the files
+            running = self.start("run", "--near", target, "--set",
+                                 self.many_small_files(500 << attempt), "--runs", "1")
+            wait_until(lambda: (self.work_folder(target) / "original").exists() or running.ended(),
+                       60, 0.001)
+            running.kill()
+            if running.finish().code == -signal.SIGKILL:
+                return
+        self.fail("the run was over each time")
+
     def deep_reel(self, levels):
         """Of directories, each in the one before."""
         path, lines = "", []
@@ -81,6 +93,129 @@ class Own(IntegrationTest):
     def make_reel(self):
         call(MAKE_REELS, "timed", "50", "1", self.scratch / "a.reel")
         return self.scratch / "a.reel"
+
+
+@needs_share
+class Shares(Own):
+    """On sshfs, inode numbers are new each time it is mounted, and a hard link has another one."""
+
+    def kill_run_on_share(self):
+        """Gives the name of its work directory."""
+        with self.share() as (point, served):
+            self.kill_run_on(point)
+            return next(served.glob(".filereel-*"))
+
+    def shift_inodes(self, point):
+        """So that nothing gets the number that it had before."""
+        for number in range(3):
+            (point / f"n{number}").mkdir()
+            (point / f"n{number}").rmdir()
+
+    def test_what_was_kept_is_cleared_and_kept_again(self):
+        for _ in range(2):
+            with self.share() as (point, served):
+                for _ in range(2):
+                    self.assertEqual(self.run_on("--near", point, "--keep").code, 0)
+                self.assertEqual(self.leases(), [("kept", "tree", str(point))])
+        (served / "copy" / "mine").write_text("mine")
+        with self.share() as (point, served):
+            self.assert_refused(self.run_on("--near", point), 1, "copy/mine")
+        self.assertEqual((served / "copy" / "mine").read_text(), "mine")
+
+    def test_what_was_kept_in_a_new_folder_of_it_too(self):
+        for _ in range(2):
+            with self.share() as (point, _):
+                self.shift_inodes(point)
+                self.assertEqual(self.run_on("--near", point / "new", "--keep").code, 0)
+                self.assertEqual(self.leases(), [("kept", "tree", str(point / "new"))])
+
+    def test_what_a_killed_run_left_goes_after_the_next_mount(self):
+        work = self.kill_run_on_share()
+        self.assertEqual([state for state, _, _ in self.leases()], ["offline"])
+        with self.share() as (point, served):
+            self.shift_inodes(point)
+            self.assertEqual(self.leases(), [("left", "work directory", str(point / work.name))])
+            self.assertIn("removed", self.filereel("clean").out)
+            self.assertEqual(os.listdir(served), [])
+        self.assertEqual(self.leases(), [])
+
+    def test_the_next_run_goes_on_where_one_was_killed_in_a_new_folder(self):
+        with self.share() as (point, served):
+            self.kill_run_on(point / "new")
+        with self.share() as (point, served):
+            self.shift_inodes(point)
+            self.assertEqual([state for state, _, _ in self.leases()], ["left", "left"])
+            self.assertEqual(self.run_on("--near", point / "new").code, 0)
+            self.assertEqual(os.listdir(served), [])
+
+    def test_what_takes_the_place_of_the_work_stays(self):
+        outside = self.folder("outside")
+        (outside / "letter").write_text("mine")
+
+        def folder(work, _):
+            work.mkdir()
+            (work / "letter").write_text("mine")
+
+        def link(work, _):
+            work.symlink_to(outside)
+
+        def marked_for_another(work, moved):
+            folder(work, moved)
+            (work / ("0" * 32)).mkdir()
+            (work / ("0" * 32) / "letter").write_text("mine")
+
+        def linked_mark(work, moved):
+            work.mkdir()
+            (work / os.listdir(moved)[0]).symlink_to(outside)
+
+        def more_in_it(work, moved):
+            moved.rename(work)
+            (work / "letter").write_text("mine")
+        for put in (folder, link, marked_for_another, linked_mark, more_in_it):
+            with self.subTest(put.__name__):
+                work = self.kill_run_on_share()
+                moved = work.with_name("moved")
+                work.rename(moved)
+                put(work, moved)
+                with self.share() as (point, served):
+                    self.filereel("clean")
+                    self.assert_refused(self.run_on("--near", point), 1, "not empty")
+                letters = [path for path in served.rglob("letter")]
+                self.assertEqual(len(letters), {folder: 1, marked_for_another: 2, more_in_it: 1}.get(put, 0))
+                self.assertTrue(os.path.lexists(work))
+                self.assertEqual((outside / "letter").read_text(), "mine")
+                shutil.rmtree(served)
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs root")
+    def test_what_is_mounted_on_what_a_killed_run_left_stays(self):
+        outside = self.folder("outside")
+        (outside / "letter").write_text("mine")
+        work = self.kill_run_on_share()
+        with self.share() as (point, _):
+            inner = self.work_folder(point)
+            self.assertEqual(inner.parent.name, work.name)
+            call("mount", "--bind", outside, inner)
+            try:
+                self.filereel("clean", status=None)
+                self.assertEqual((outside / "letter").read_text(), "mine")
+            finally:
+                call("umount", inner)
+
+    def test_a_share_and_what_its_server_shares_are_one_volume(self):
+        with self.share() as (point, served):
+            for near, far in (point, served), (served, point):
+                refused = self.run_on("--near", near, "--far", far)
+                self.assert_refused(refused, 2, "are the same volume", near, far)
+                self.assertEqual(os.listdir(served), [])
+
+    @needs("ext4")
+    def test_an_image_that_was_kept_on_it_is_replaced(self):
+        for _ in range(2):
+            with self.share() as (point, _):
+                self.shift_inodes(point)
+                run = ("--near", f"image:{point}/a.img,size=32M", "--fs", "ext4", "--keep")
+                self.assertEqual(self.run_on(*run).code, 0)
+                self.assertEqual(self.leases(), [("kept", "image", str(point / "a.img"))])
 
 
 class Races(Own):
@@ -131,18 +266,6 @@ class Races(Own):
 
 
 class Directories(Own):
-
-    def kill_run_on(self, target):
-        """While it makes files there."""
-        for attempt in range(8):  # it may be over before: then with twice the files
-            running = self.start("run", "--near", target, "--set",
-                                 self.many_small_files(500 << attempt), "--runs", "1")
-            wait_until(lambda: (self.work_folder(target) / "original").exists() or running.ended(),
-                       60, 0.001)
-            running.kill()
-            if running.finish().code == -signal.SIGKILL:
-                return
-        self.fail("the run was over each time")
 
     def test_what_the_user_puts_where_a_replay_was_kept_stays(self):
         reel, target = self.make_reel(), self.scratch / "kd"

@@ -16,6 +16,7 @@ import time
 import unittest
 
 FILEREEL = os.environ.get("FILEREEL", "filereel")
+SFTP_SERVER = "/usr/lib/openssh/sftp-server"
 SKIPPED = os.environ.get("FILEREEL_SKIPPED")  # the folder that tests/list_skipped reads
 THOROUGH = os.environ.get("FILEREEL_THOROUGH") == "1"
 THOROUGH_ONLY = "thorough: "  # how the reason of such a skip begins
@@ -66,6 +67,14 @@ def why_not(*kinds):
             if not (fuse and have(fuse[0]) and os.path.exists("/dev/fuse")):
                 return f"{kind}: no driver"
     return None
+
+
+def needs_share(test):
+    """For tests with IntegrationTest.share."""
+    reason = (f"needs sshfs and {SFTP_SERVER}"
+              if not have("sshfs", "fusermount3") or not os.path.exists(SFTP_SERVER)
+              else "may not use /dev/fuse" if not os.access("/dev/fuse", os.W_OK) else None)
+    return unittest.skipIf(reason is not None, reason or "")(test)
 
 
 def needs(*kinds):
@@ -394,12 +403,28 @@ class IntegrationTest(unittest.TestCase):
         with open(self.scratch / name) as file:
             return json.load(file)
 
+    @contextlib.contextmanager
+    def share(self, host="127.0.0.1"):
+        """A share of sshfs, whose server is a local process instead of ssh: where it is mounted, and
+        the directory that is served."""
+        served, point = self.folder("served"), self.folder("share")
+        server = self.scratch / "server"
+        server.write_text(f"#!/bin/sh\nexec {SFTP_SERVER}\n")
+        server.chmod(0o755)
+        call("sshfs", "-o", f"ssh_command={server}", f"someone@{host}:{served}", point)
+        try:
+            yield point, served
+        finally:
+            call("fusermount3", "-u", point)
+
     def work_folder(self, volume):
-        """What filereel works in while it uses a directory as a volume."""
+        """What filereel works in while it uses a directory as a volume: on a share one level deeper."""
         with contextlib.suppress(OSError):
             for name in os.listdir(volume):
                 if name.startswith(".filereel-"):
-                    return pathlib.Path(volume, name)
+                    work = pathlib.Path(volume, name)
+                    inner = [one for one in os.listdir(work) if re.fullmatch("[0-9a-f]{32}", one)]
+                    return work / inner[0] if inner else work
         return pathlib.Path(volume, ".filereel-not-there")
 
     def leases(self):
