@@ -1,8 +1,13 @@
 #include "tools/signals.h"
 
 #include <cstdint>
+#include <fstream>
+#include <optional>
+#include <utility>
 
 #include <errno.h>
+#include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "replay/measure/clock.h"
@@ -13,6 +18,48 @@ namespace {
 
 // Sent to the watching thread to end it. Ignored by all others.
 constexpr int kEndWatch = SIGURG;
+
+// How long the calling thread waited for a processor so far; nothing: unknown. proc(5)
+std::optional<std::uint64_t> waited_for_processor_ns() {
+  std::ifstream file("/proc/thread-self/schedstat");
+  std::uint64_t ran_ns = 0, waited_ns = 0;
+  if (!(file >> ran_ns >> waited_ns)) return std::nullopt;
+  return waited_ns;
+}
+
+long major_faults() {
+  rusage use{};
+  getrusage(RUSAGE_THREAD, &use);
+  return use.ru_majflt;
+}
+
+// The wake-ups of a thread that only waits. Neither a signal nor the clocks tell of a frozen
+// control group (`docker pause`) or a halted virtual machine: nothing in it runs for a while. The
+// thread wakes up too late, but waits neither for a processor nor for a page from a drive.
+class WakeUps {
+ public:
+  static constexpr timespec kWait = {.tv_sec = 0, .tv_nsec = 250'000'000};
+
+  // After each wait: whether nothing ran meanwhile.
+  bool missed() {
+    const Look last = std::exchange(last_, Look());
+    const std::uint64_t late_ns =
+        last_.at_ns - last.at_ns - static_cast<std::uint64_t>(kWait.tv_nsec);
+    return last_.waited_ns && last.waited_ns && last_.faults == last.faults &&
+           last_.at_ns - last.at_ns > kLeastNs + static_cast<std::uint64_t>(kWait.tv_nsec) &&
+           late_ns > *last_.waited_ns - *last.waited_ns + kLeastNs;
+  }
+
+ private:
+  struct Look {
+    std::uint64_t at_ns = kernel_ns();
+    std::optional<std::uint64_t> waited_ns = waited_for_processor_ns();
+    long faults = major_faults();
+  };
+  static constexpr std::uint64_t kLeastNs = 1'000'000'000;
+
+  Look last_;
+};
 
 }  // namespace
 
@@ -32,8 +79,11 @@ SignalWatch::SignalWatch() {
     // Programs that signal a process and its group, such as timeout(1), signal it twice.
     constexpr std::uint64_t kSameNs = 200'000'000;
     std::uint64_t first_ns = 0;
+    WakeUps wake_ups;
     while (!ended.stop_requested()) {
-      const int signal = sigwaitinfo(&awaited, nullptr);
+      const int signal = sigtimedwait(&awaited, nullptr, &WakeUps::kWait);
+      // After a stop, the thread is late, too, but there is a signal.
+      if (wake_ups.missed() && signal != SIGCONT) ++continued_;
       if (signal < 0 || signal == kEndWatch) continue;
       if (signal == SIGCONT) {
         ++continued_;

@@ -10,11 +10,12 @@
 
 namespace filereel {
 
-// During its lifetime, counts SIGCONT, with which a stopped process goes on, and SIGINT, SIGTERM
-// and SIGHUP request a stop, so that current work ends cleanly. A second SIGINT or SIGTERM (200 ms
-// later or more) ends the process at once; the kernel then removes mounts and FUSE drivers. A
-// second SIGHUP does not, because a closing terminal may send several. Threads started meanwhile
-// have these signals blocked. Ignored signals, such as SIGHUP under nohup, stay ignored.
+// During its lifetime, counts SIGCONT, with which a stopped process goes on, and times of a second
+// or more in which nothing ran, as in a frozen control group. SIGINT, SIGTERM and SIGHUP request a
+// stop, so that current work ends cleanly. A second SIGINT or SIGTERM (200 ms later or more) ends
+// the process at once; the kernel then removes mounts and FUSE drivers. A second SIGHUP does not,
+// because a closing terminal may send several. Threads started meanwhile have these signals
+// blocked. Ignored signals, such as SIGHUP under nohup, stay ignored.
 class SignalWatch {
  public:
   SignalWatch();
@@ -28,7 +29,7 @@ class SignalWatch {
   // The signal mask from before, restored by the destructor. Recorded programs get this mask.
   const sigset_t& blocked_before() const { return before_; }
 
-  // How often the process was continued after a stop. Thread-safe.
+  // How often the process was continued after a stop or a freeze. Thread-safe.
   std::uint64_t continued() const;
 
   // Same effect as SIGHUP, for callers that notice a closed output. Thread-safe.

@@ -81,11 +81,12 @@ void check_stops(Result& result) {
     if (sample.conditions.stops.value_or(0) > 0) ++stopped;
   });
   if (stopped == 0) return;
-  result.warn({"run-stopped",
-               fmt::format("{} {} not used: filereel was stopped (Ctrl-Z, SIGSTOP), or the machine "
-                           "suspended, meanwhile",
-                           counted_of(stopped, looks, "sample"), agreeing(stopped, "is", "are")),
-               "repeat the run without an interruption"});
+  result.warn(
+      {"run-stopped",
+       fmt::format("{} {} not used: filereel was stopped (Ctrl-Z, SIGSTOP) or frozen (docker "
+                   "pause), or the machine suspended, meanwhile",
+                   counted_of(stopped, looks, "sample"), agreeing(stopped, "is", "are")),
+       "repeat the run without an interruption"});
 }
 
 }  // namespace

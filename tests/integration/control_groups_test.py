@@ -28,6 +28,18 @@ def quota_file():
     return None
 
 
+def freezers():
+    """Where groups that freeze can be made, with the file for it and the texts to freeze and thaw."""
+    if os.geteuid() != 0:
+        return []
+    found = [("/sys/fs/cgroup/freezer", "freezer.state", "FROZEN", "THAWED")]
+    found = [one for one in found if os.path.exists(f"{one[0]}/cgroup.procs")]
+    for root in "/sys/fs/cgroup", "/sys/fs/cgroup/unified":
+        if os.path.exists(f"{root}/cgroup.controllers"):
+            found.append((root, "cgroup.freeze", "1", "0"))
+    return found
+
+
 class Limits(IntegrationTest):
 
     def measured(self, name, wrap=(), runs=1):
@@ -99,6 +111,30 @@ class Limits(IntegrationTest):
         self.assertIn("1 of 2 samples is not used", self.warnings(self.result(), "run-stopped")[0])
         rate = self.result()["measurements"][0]["summary"]["operations_per_s"]
         self.assertEqual(rate["low"], rate["high"])
+
+    @unittest.skipUnless(freezers(), "needs root, and control groups that freeze")
+    def test_a_sample_during_which_its_group_was_frozen_is_not_used(self):
+        """As by `docker pause`, of which no signal and no clock tells."""
+        (self.scratch / "w.yaml").write_text(WORK.replace("1 s", "2 s"))
+        for root, file, freeze, thaw in freezers():
+            with self.subTest(file):
+                group = pathlib.Path(root, f"reel-test-{os.getpid()}")
+                group.mkdir()
+                self.addCleanup(group.rmdir)
+                running = self.start("run", "w.yaml", "--near", self.folder("near"), "--runs", "2",
+                                     "--json", "r.json", wrap=[
+                                         "sh", "-c", f'echo $$ > {group}/cgroup.procs && exec "$@"', "sh"])
+                self.assertTrue(wait_until(lambda: self.steps_measured() == 1, 60))
+                time.sleep(1)  # in the second run, or in the preparation of it
+                (group / file).write_text(freeze)
+                time.sleep(2)
+                (group / file).write_text(thaw)
+                self.assertEqual(running.finish().code, 0)
+                samples = self.result()["measurements"][0]["samples"]
+                self.assertEqual([one["conditions"].get("stops") for one in samples], [None, 1])
+                self.assertIn("1 of 2 samples is not used",
+                              self.warnings(self.result(), "run-stopped")[0])
+                self.assertTrue(wait_until(lambda: not (group / "cgroup.procs").read_text(), 10))
 
     def test_a_run_that_was_not_stopped_is_not_marked(self):
         result = self.measured("r.json")
