@@ -46,6 +46,35 @@ std::string file_systems(const Result& result) {
   return names.empty() ? "-" : printable(fmt::format("{}", fmt::join(names, ",")));
 }
 
+bool has_margin(const std::vector<DeviceTrend>& trends) {
+  return std::ranges::any_of(trends, [](const DeviceTrend& trend) {
+    return std::ranges::any_of(
+        trend.series, [](const TrendSeries& series) { return series.firmware_margin.has_value(); });
+  });
+}
+
+// Without the columns that say nothing in any row.
+Rows without_empty(const Rows& rows) {
+  Rows kept(rows.size());
+  for (std::size_t column = 0; column < rows.front().size(); ++column) {
+    const auto is_empty = [&](const auto& row) { return row[column].text == "-"; };
+    if (std::ranges::all_of(rows.begin() + 1, rows.end(), is_empty)) continue;
+    for (std::size_t i = 0; i < rows.size(); ++i) kept[i].push_back(rows[i][column]);
+  }
+  return kept;
+}
+
+// The directories of a device's results, as `compare` takes them; a name that lies in none itself.
+std::vector<std::string> folders_of(const HistoryDirectory& history, const std::string& device) {
+  std::vector<std::string> folders;
+  for (const HistoryEntry& entry : history.entries) {
+    if (entry.device != device) continue;
+    std::string folder = printable(entry.name.substr(0, entry.name.rfind('/')));
+    if (std::ranges::find(folders, folder) == folders.end()) folders.push_back(std::move(folder));
+  }
+  return folders;
+}
+
 std::string key_line(const TrendSeries& series) {
   std::string line = key_text(series.key);
   if (!series.options.empty()) line += " (" + series.options + ")";
@@ -63,8 +92,7 @@ std::string format_history(const HistoryDirectory& history, const Bold& bold) {
   for (const std::string& device : devices) {
     if (!text.empty()) text += "\n";
     text += bold(printable(device)) + "\n";
-    Rows rows = {
-        {"", "started", "firmware", "plan", "file systems", "measurements", "label", "name"}};
+    Rows rows = {{"", "started", "firmware", "plan", "file systems", "measured", "label"}};
     for (const HistoryEntry& entry : history.entries) {
       if (entry.device != device) continue;
       const Result& result = entry.result;
@@ -72,9 +100,10 @@ std::string format_history(const HistoryDirectory& history, const Bold& bold) {
           {fmt::format("{}", entry.number), printable(entry.started), or_dash(entry.firmware),
            or_dash(result.plan.name), file_systems(result),
            fmt::format("{}{}", result.measurements.size(), result.complete ? "" : " (incomplete)"),
-           or_dash(entry.label), printable(entry.name)});
+           or_dash(entry.label)});
     }
-    text += format_columns(rows);
+    text += format_columns(without_empty(rows));
+    text += wrapped(fmt::format("in {}", fmt::join(folders_of(history, device), ", ")), 2);
   }
   return text.empty() ? "no results\n" : text;
 }
@@ -140,6 +169,12 @@ std::string format_trends(const std::vector<DeviceTrend>& trends, const Bold& bo
     if (!trend.series.empty()) text += format_columns(rows);
     for (const std::string& one : trend.left_out)
       text += wrapped("left out: " + printable(one, kMostOfLine), 2);
+  }
+  if (has_margin(trends)) {
+    text += "\n" + wrapped(
+                       "by firmware: change with the last firmware, ± its margin: what the "
+                       "spread between sessions alone changes, with 95 % confidence",
+                       0);
   }
   return text.empty() ? "no measurements\n" : text;
 }

@@ -42,7 +42,13 @@ TestedDevice tested_device(const Result& result) {
       firmware.push_back(drive.firmware);
       kernel_names.push_back(drive.name);
     }
-    if (volume.network && volume.drives.empty()) names.push_back(volume.network->source);
+    // A drive of a share that has a firmware only was named by the user.
+    const auto has_name = [](const DeviceIdentity& drive) {
+      return !drive.model.empty() || !drive.serial.empty();
+    };
+    if (volume.network && std::ranges::none_of(volume.drives, has_name)) {
+      names.push_back(volume.network->source);
+    }
   }
   TestedDevice device = {.name = joined(names), .firmware = joined(firmware)};
   if (device.name.empty()) device.name = result.label;

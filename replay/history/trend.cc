@@ -52,7 +52,7 @@ void add_tails(const Measurement& measurement, std::vector<UnitSpread>& figures)
   for (const auto& [kind, latency] : measurement.samples.front().latency) {
     const Percentile* tail = tail_percentile(measurement.median_count(kind));
     if (!tail) continue;
-    const auto spread = measurement.latency(kind, tail->figure);
+    const auto spread = latency_spread(measurement, kind, tail->figure);
     if (spread) {
       figures.push_back({fmt::format("µs {} {}", tail->name, kind), *spread, Aspect::tail});
     }

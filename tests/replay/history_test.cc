@@ -110,6 +110,8 @@ TEST_CASE("a share is called by its source, unless the user names it") {
   result.label = "a label";
   CHECK(tested_device(result).name == "nas.example.org:/data");
   CHECK(entry_name(result).starts_with("nas.example.org-data/no-firmware/"));
+  set_tested_device(result, {.name = "", .firmware = "7.1"});
+  CHECK(entry_name(result).starts_with("nas.example.org-data/7.1/"));
   set_tested_device(result, {.name = "NAS 4", .firmware = "7.2"});
   CHECK(entry_name(result).starts_with("NAS-4/7.2/"));
 }

@@ -10,6 +10,9 @@
 #include <doctest/doctest.h>
 
 #include "replay/history/entry_name.h"
+#include "replay/measure/histogram.h"
+#include "replay/results/latency.h"
+#include "replay/results/packed.h"
 #include "tests/sample_result.h"
 
 namespace filereel {
@@ -159,6 +162,25 @@ TEST_CASE("tails have lines of their own where there are operations enough") {
   CHECK(trends[0].series[1].firmware_change == doctest::Approx(1.0));
   CHECK(trends[0].series[2].unit == "µs p99 write");
   CHECK(trends[0].series[2].points[1].figure.median == 100);
+}
+
+TEST_CASE("a tail is that of all runs together, as in the table of the result") {
+  HistoryEntry entry = entry_of(1, "1.0", 1);
+  Measurement& create = entry.result.measurements[0];
+  for (const std::uint64_t slow_ns : {100'000, 200'000, 9'000'000}) {
+    Histogram times;
+    for (int i = 0; i < 20'000; ++i) times.record(i < 100 ? slow_ns : 10'000);
+    Sample sample = create.samples[0];
+    LatencySummary& reads = sample.latency["read"] = summarise(times);
+    reads.histogram = pack_histogram(times);
+    create.samples.push_back(sample);
+  }
+  create.samples.erase(create.samples.begin());
+  const Percentile* const p999 = tail_percentile(20'000);
+  REQUIRE(p999);
+  const double pooled = pooled_latency(create, "read").*(p999->figure);
+  CHECK(pooled != create.latency("read", p999->figure)->median);
+  CHECK(trends_of(folder_of({entry})).at(0).series.at(1).points.at(0).figure.median == pooled);
 }
 
 }  // namespace
