@@ -49,7 +49,7 @@ std::optional<MountedFileSystem> parse_mount(const std::string& line) {
                            unescape(point),
                            type,
                            unescape(source),
-                           options + "," + more};
+                           distinct_options(options + "," + more)};
 }
 
 std::vector<MountedFileSystem> mounted_file_systems() {
@@ -59,6 +59,16 @@ std::vector<MountedFileSystem> mounted_file_systems() {
     if (auto mounted = parse_mount(line)) all.push_back(std::move(*mounted));
   }
   return all;
+}
+
+std::string distinct_options(const std::string& options) {
+  std::string distinct;
+  std::istringstream all(options);
+  for (std::string one; std::getline(all, one, ',');) {
+    if (("," + distinct + ",").contains("," + one + ",")) continue;
+    distinct += (distinct.empty() ? "" : ",") + one;
+  }
+  return distinct;
 }
 
 std::string mount_option(const std::string& options, const std::string& name) {

@@ -24,6 +24,10 @@ std::optional<MountedFileSystem> parse_mount(const std::string& line);
 
 std::vector<MountedFileSystem> mounted_file_systems();
 
+// Each option once: "rw,relatime" of "rw,relatime,rw", which the kernel reports for the mount and
+// for the file system.
+std::string distinct_options(const std::string& options);
+
 // The value of an option: "tcp" of "rw,vers=4.2,proto=tcp" for "proto"; "" if it is missing.
 std::string mount_option(const std::string& options, const std::string& name);
 

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "filesets/system/mount_info.h"
 #include "filesets/system/units.h"
 #include "replay/results/check_texts.h"
 #include "replay/results/hidden_serials.h"
@@ -90,7 +91,8 @@ struct VolumeAspect {
 constexpr auto kVolumeAspects = std::to_array<VolumeAspect>({
     {"volume type", [](const VolumeDescription& v) { return v.target_kind; }},
     {"driver", [](const VolumeDescription& v) { return v.driver; }, true},
-    {"mount options", [](const VolumeDescription& v) { return v.mount_options; }, true},
+    {"mount options", [](const VolumeDescription& v) { return distinct_options(v.mount_options); },
+     true},
     {"age", [](const VolumeDescription& v) { return v.age; }},
     {kVolumeSize, [](const VolumeDescription& v) { return size_text(v.size); }},
     {"offset", start_text},

@@ -37,7 +37,7 @@ TEST_CASE("a line of mountinfo is parsed with or without optional fields, and es
   CHECK(mounted->mount_point == "/mnt/my disk");
   CHECK(mounted->type == "ext4");
   CHECK(mounted->source == "/dev/a\\b");
-  CHECK(mounted->options == "rw,noatime,rw,discard");
+  CHECK(mounted->options == "rw,noatime,discard");
   CHECK(parse_mount("42 28 0:50 / /mnt rw - tmpfs none rw")->type == "tmpfs");
   CHECK_FALSE(parse_mount(""));
   CHECK_FALSE(parse_mount("not a line of mountinfo"));
@@ -51,6 +51,7 @@ TEST_CASE("an option of a mount has a value or is missing") {
   CHECK(mount_option(options, "cache").empty());
   CHECK(mount_option(options, "ddr").empty());
   CHECK(mount_option("vers=3", "vers") == "3");
+  CHECK(distinct_options("rw,relatime,rw,noquota") == "rw,relatime,noquota");
   CHECK(mount_option("", "vers").empty());
 }
 

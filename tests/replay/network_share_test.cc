@@ -145,7 +145,7 @@ TEST_CASE("odd sources of network mounts are kept as they are") {
 
 TEST_CASE("passwords and accounts are no options of a result") {
   CHECK(options_without_account(parse_mount(kSmb)->options) ==
-        "rw,relatime,rw,vers=3.1.1,sec=ntlmssp,cache=strict,uid=1000,forceuid,gid=0,noforcegid,"
+        "rw,relatime,vers=3.1.1,sec=ntlmssp,cache=strict,uid=1000,forceuid,gid=0,noforcegid,"
         "addr=192.168.7.10,file_mode=0755,dir_mode=0755,soft,nounix,serverino,mapposix,"
         "rsize=4194304,wsize=4194304,bsize=1048576,echo_interval=60,actimeo=1,closetimeo=1");
   CHECK(options_without_account("password=a,pass=b,rw,secret=c,credentials=/d,key=e") == "rw");
