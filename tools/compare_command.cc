@@ -192,7 +192,7 @@ void rank(const CompareArguments& arguments, std::span<const ResultGroup> loaded
     throw Error(ErrorKind::unusable_input,
                 fmt::format("nothing to compare: {}: {}: {}; use the same plan and options for all "
                             "runs",
-                            key_text(first.key), ranking.names[other->group], other->reason));
+                            key_name(first.key), ranking.names[other->group], other->reason));
   }
   if (ranking.measurements.empty()) {
     std::vector<std::string> parts;

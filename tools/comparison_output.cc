@@ -63,7 +63,7 @@ void require_common(const ResultComparison& comparison, std::span<const Result> 
     throw Error(ErrorKind::unusable_input,
                 fmt::format("nothing to compare: {}{}: {}; use the same plan and options for both "
                             "runs",
-                            key_text(all.front().key), others, all.front().reason()));
+                            key_name(all.front().key), others, all.front().reason()));
   }
   throw Error(
       ErrorKind::unusable_input,
@@ -102,7 +102,7 @@ std::string contents_text(std::span<const Result> results) {
   for (const Result& result : results) {
     for (const Measurement& one : result.measurements) {
       if (one.samples.empty()) continue;
-      if (count++ == 0) first = key_text(key_of(one));
+      if (count++ == 0) first = key_name(key_of(one));
     }
   }
   if (count == 0) return "no measurements";
@@ -157,7 +157,7 @@ void show_comparison(std::span<const Result> base, std::span<const Result> fresh
     session.exit_code = Session::kRegression;
   } else if (undone != comparison.measurements.end()) {
     throw Error(ErrorKind::unusable_input,
-                fmt::format("{}: {}", key_text(undone->key), undone->reason()));
+                fmt::format("{}: {}", key_name(undone->key), undone->reason()));
   } else if (output.strict && comparison.undecided()) {
     session.exit_code = Session::kUndecided;
   }

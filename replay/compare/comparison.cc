@@ -125,7 +125,7 @@ void warn_of_missing(const std::vector<MeasurementKey>& keys, std::string_view s
       {"not-in-both",
        fmt::format("{} only in the {} result: {}{}",
                    counted(keys.size(), "measurement is", "measurements are"), side,
-                   key_text(keys.front()), keys.size() > 1 ? " …" : ""),
+                   key_name(keys.front()), keys.size() > 1 ? " …" : ""),
        "run both with the same plan and options"});
 }
 
@@ -155,7 +155,7 @@ void warn_of_disturbance(std::span<const PendingComparison> rows, ResultComparis
       {"unsteady",
        fmt::format("{} may be due to drift or to other programs (first: {})",
                    counted_of(disturbed, rows.size(), "difference"),
-                   key_text(std::ranges::find_if(rows, &PendingComparison::disturbed)->row.key)),
+                   key_name(std::ranges::find_if(rows, &PendingComparison::disturbed)->row.key)),
        "let the drive and the machine settle, and measure both alternately (filereel run "
        "--against)"});
 }

@@ -100,6 +100,9 @@ MeasurementKey key_of(const Measurement& measurement);
 // traces, leaves out the parameters in `without`.
 std::string key_text(const MeasurementKey& key, const Parameters& without = {});
 
+// Without any parameters of replays: for sentences.
+std::string key_name(const MeasurementKey& key);
+
 // The replay parameters that all recorded traces share, from keys or from list entries with a
 // member `key`.
 Parameters shared_replay(std::span<const MeasurementKey> keys);

@@ -178,6 +178,10 @@ std::string key_text(const MeasurementKey& key, const Parameters& without) {
   return fmt::format("{}", fmt::join(parts, " "));
 }
 
+std::string key_name(const MeasurementKey& key) {
+  return key_text(key, shared_replay({&key, 1}));
+}
+
 std::string undecided_text(const ComparedMeasurement& one) {
   if (!one.more_runs) return one.reason();
   return fmt::format("{}; about {} on each side should decide", one.reason(),

@@ -183,7 +183,7 @@ void warn_of_state(std::span<const ResultGroup> groups, Ranking& ranking) {
         {"not-in-both",
          fmt::format("{} of the measurements {} in only one entry: {}{}", ranking.left_out.size(),
                      agreeing(ranking.left_out.size(), "is", "are"),
-                     key_text(ranking.left_out.front()), ranking.left_out.size() > 1 ? " …" : ""),
+                     key_name(ranking.left_out.front()), ranking.left_out.size() > 1 ? " …" : ""),
          "run all with the same plan and options"});
   }
 }
@@ -195,7 +195,7 @@ void warn_of_tests(std::span<const PendingComparison> pairs, Ranking& ranking) {
         {"unsteady",
          fmt::format("{} may be due to drift or to other programs (first: {})",
                      counted_of(disturbed, pairs.size(), "difference"),
-                     key_text(std::ranges::find_if(pairs, &PendingComparison::disturbed)->row.key)),
+                     key_name(std::ranges::find_if(pairs, &PendingComparison::disturbed)->row.key)),
          "let the drives and the machine settle"});
   }
 }

@@ -47,7 +47,7 @@ Json point_data(const TrendPoint& point, const DeviceTrend& trend) {
 }
 
 Json series_data(const TrendSeries& series, const DeviceTrend& trend) {
-  std::string name = key_text(series.key);
+  std::string name = key_text(series.key, shared_replay_of(trend.series));
   if (!series.options.empty()) name += fmt::format(" ({})", series.options);
   Json json = {{"name", name},
                {"unit", series.unit},

@@ -197,7 +197,7 @@ std::vector<DeviceTrend> trends_of(const HistoryDirectory& history, const TrendF
         add_point(one, entry, measurement);
       } else {
         one.trend.left_out.push_back(fmt::format("result {}, {}: the work was not done: {}",
-                                                 entry.number, key_text(key_of(measurement)),
+                                                 entry.number, key_name(key_of(measurement)),
                                                  failed));
       }
     }
