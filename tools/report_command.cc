@@ -55,7 +55,9 @@ std::vector<ReportOutput> outputs_of(const ReportArguments& arguments) {
   const std::vector<ReportOutput> all = {
       {&arguments.csv, [](const auto& results, const auto&) { return samples_csv(results); }},
       {&arguments.markdown,
-       [](const auto& results, const auto&) { return markdown_report(results); }},
+       [](const auto& results, const auto& predictions) {
+         return markdown_report(results, predictions);
+       }},
       {&arguments.google_benchmark,
        [](const auto& results, const auto&) {
          return google_benchmark_json(results.front().result);

@@ -96,17 +96,25 @@ void Difference::add(const std::string& text, std::size_t group) {
   found->groups.push_back(group);
 }
 
-std::string Difference::text(std::span<const std::string> names) const {
+std::vector<std::pair<std::string, std::string>> Difference::by_value(
+    std::span<const std::string> names) const {
   std::vector<const Value*> order;
   for (const Value& value : values) order.push_back(&value);
   std::ranges::stable_sort(order, {}, [](const Value* one) { return one->groups.size(); });
-  std::vector<std::string> parts;
+  std::vector<std::pair<std::string, std::string>> list;
   for (const Value* value : order) {
     const std::size_t count = value->groups.size();
-    parts.push_back(fmt::format("{} ({})", value->text,
-                                value == order.back() && count > 2
-                                    ? fmt::format("the other {}", count)
-                                    : list_of(value->groups, names)));
+    list.emplace_back(value->text, value == order.back() && count > 2
+                                       ? fmt::format("the other {}", count)
+                                       : list_of(value->groups, names));
+  }
+  return list;
+}
+
+std::string Difference::text(std::span<const std::string> names) const {
+  std::vector<std::string> parts;
+  for (const auto& [value, groups] : by_value(names)) {
+    parts.push_back(fmt::format("{} ({})", value, groups));
   }
   return fmt::format("{}: {}", what, fmt::join(parts, ", "));
 }

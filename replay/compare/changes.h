@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "replay/compare/comparison.h"
@@ -22,6 +23,10 @@ struct Difference {
   std::vector<Value> values;  // by the first group that has it; unknown values are left out
 
   void add(const std::string& text, std::size_t group);
+  // Each value with the groups that have it, as texts, the rarest first: {"off", "B"}, {"on", "the
+  // other 3"}.
+  std::vector<std::pair<std::string, std::string>> by_value(
+      std::span<const std::string> names) const;
   // "reflink of xfs (near): off (B), on (A, C)".
   std::string text(std::span<const std::string> names) const;
 };

@@ -10,7 +10,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "filesets/system/counted.h"
 #include "replay/report/formatting.h"
+#include "replay/results/failures.h"
 #include "replay/statistics/order.h"
 #include "traces/fc_test.h"
 
@@ -76,7 +78,46 @@ std::set<std::string> common_sets(const std::vector<Group>& groups, const std::s
   return common;
 }
 
+bool is_whole(const Result& result) {
+  return result.complete && std::ranges::none_of(result.measurements, [](const Measurement& one) {
+           return is_incomplete(one) || all_failed(one);
+         });
+}
+
+// Jobs and file systems of the plan without any measurement.
+std::vector<std::string> missing_from(const Result& result) {
+  std::vector<std::string> missing;
+  const auto add = [&](const std::string& name, std::string Measurement::* member) {
+    const auto is = [&](const Measurement& one) {
+      return one.*member == name && !one.samples.empty();
+    };
+    if (std::ranges::none_of(result.measurements, is)) missing.push_back(name);
+  };
+  for (const JobRecord& job : result.plan.jobs) add(job.name, &Measurement::workload);
+  for (const std::string& one : result.plan.file_systems) add(one, &Measurement::file_system);
+  return missing;
+}
+
 }  // namespace
+
+bool all_failed(const Measurement& measurement) {
+  return !measurement.samples.empty() && std::ranges::all_of(measurement.samples, has_failed);
+}
+
+std::string incomplete_text(const Result& result) {
+  if (result.complete) return "";
+  std::set<std::size_t> counts;
+  for (const Measurement& one : result.measurements) counts.insert(one.samples.size());
+  if (counts.empty()) return "the run ended early, before the first measurement";
+  const std::size_t least = *counts.begin(), most = *counts.rbegin();
+  std::string text =
+      fmt::format("the run ended early, with {}{} of each measurement",
+                  least == most ? "" : fmt::format("{} to ", least),
+                  counted_of(most, std::max<std::size_t>(result.plan.runs, most), "run"));
+  const std::vector<std::string> missing = missing_from(result);
+  if (!missing.empty()) text += fmt::format("; not measured: {}", fmt::join(missing, ", "));
+  return text;
+}
 
 std::string drives_text(const Result& result) {
   std::vector<std::string> names;
@@ -151,6 +192,7 @@ std::vector<KindShare> shares_of_kinds(const Measurement& measurement) {
 }
 
 std::vector<Score> scores_of(std::span<const ReportedResult> results) {
+  if (!std::ranges::all_of(results, is_whole, &ReportedResult::result)) return {};
   const std::vector<Group> groups = groups_of(results);
   std::vector<Score> scores;
   for (const Group& group : groups) {

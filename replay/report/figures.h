@@ -31,6 +31,13 @@ std::string drives_text(const Result& result);
 // only if all have failed. Used for data that has no median, such as the course of a replay.
 const Sample* typical_sample(const Measurement& measurement);
 
+// Whether no sample of the measurement is usable.
+bool all_failed(const Measurement& measurement);
+
+// What an interrupted run has, and what is missing: "the run ended early, with 2 to 3 of 6 runs of
+// each measurement; not measured: xfs". "" for a complete one.
+std::string incomplete_text(const Result& result);
+
 // One kind of operation over all samples.
 struct KindShare {
   std::string kind;
@@ -55,7 +62,8 @@ struct Score {
 };
 
 // For FC-Test only, in the order of measuring. Only sets that all results and file systems have
-// count, so the means are comparable; there is none of a single set.
+// count, so the means are comparable; there is none of a single set. Empty if a result is incomplete
+// or failed.
 std::vector<Score> scores_of(std::span<const ReportedResult> results);
 
 }  // namespace filereel

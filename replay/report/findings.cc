@@ -21,6 +21,48 @@ namespace {
 using Findings = std::vector<std::string>;
 using Results = std::span<const ReportedResult>;
 
+// Why the measurement's figures do not count; "" if they do.
+std::string failure_of(const Result& result, const Measurement& measurement) {
+  std::string text = failed_work_text(result, measurement);
+  if (!text.empty() || !all_failed(measurement)) return text;
+  return fmt::format("no usable run of {}", measurement.samples.size());
+}
+
+// The name of a measurement's series.
+std::string series_name(const Overview& overview, std::size_t result,
+                        const std::string& file_system) {
+  const auto found = std::ranges::find_if(overview.series, [&](const Series& one) {
+    return one.result == result && one.file_system == file_system;
+  });
+  return found == overview.series.end() ? file_system : found->name;
+}
+
+// Results that ended early or failed: before any conclusion about speed.
+void add_failures(Results results, const std::vector<std::string>& names, Findings& findings) {
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const Result& result = results[i].result;
+    std::size_t failed = 0;
+    std::string first;
+    for (const Measurement& one : result.measurements) {
+      const std::string why = failure_of(result, one);
+      if (why.empty()) continue;
+      if (failed++ == 0) first = fmt::format("{} on {}: {}", subject_of(one), one.file_system, why);
+    }
+    if (failed == 0) continue;
+    findings.push_back(fmt::format("{} in {}, which {} not compared: {}{}.",
+                                   results.size() > 1 ? names[i] + " failed" : "Failed",
+                                   counted_of(failed, result.measurements.size(), "measurement"),
+                                   agreeing(failed, "is", "are"), first,
+                                   failed > 1 ? fmt::format("; {} more", failed - 1) : ""));
+  }
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const std::string incomplete = incomplete_text(results[i].result);
+    if (incomplete.empty()) continue;
+    findings.push_back(fmt::format(
+        "{}: {}.", results.size() > 1 ? names[i] + " is incomplete" : "Incomplete", incomplete));
+  }
+}
+
 // Distance from "no change", in either direction.
 double effect_of(const ComparedMeasurement& one) {
   return std::abs(std::log(answer_of(one, one.aspect).ratio));
@@ -88,14 +130,12 @@ void add_changes(const ResultComparison& comparison, Findings& findings) {
 }
 
 // The leaders in FC-Test's operations.
-void add_leaders(Results results, const std::vector<std::string>& names, Findings& findings) {
+void add_leaders(Results results, const Overview& overview, Findings& findings) {
   std::vector<std::pair<std::string, int>> leaders;
   std::vector<std::string> contested;
   for (const Score& score : scores_of(results)) {
-    if (!score.best) continue;
-    const std::string who = results.size() > 1
-                                ? fmt::format("{} with {}", names[score.result], score.file_system)
-                                : score.file_system;
+    if (!score.best || score.sets < 2) continue;  // one set is in the tables
+    const std::string who = series_name(overview, score.result, score.file_system);
     if (std::ranges::find(contested, score.operation) == contested.end()) {
       contested.push_back(score.operation);
     }
@@ -111,8 +151,7 @@ void add_leaders(Results results, const std::vector<std::string>& names, Finding
 }
 
 // The times of recorded programs, and the ratio of the slowest to the fastest.
-void add_replays(Results results, Findings& findings) {
-  const Overview overview = overview_of(results);
+void add_replays(const Overview& overview, Findings& findings) {
   for (const OverviewRow& row : overview.rows) {
     if (!info_of(row.key.kind).replays) continue;
     std::vector<std::pair<double, std::string>> times;
@@ -135,7 +174,7 @@ void add_replays(Results results, Findings& findings) {
     std::string text =
         fmt::format("{} took {}{}", subject_of(*row.first), format_duration(fastest), first);
     if (times.size() > 1) {
-      text += fmt::format("{} {}{}, {} ×", times.size() > 2 ? " (lowest median) to" : ",",
+      text += fmt::format("{} {}{}, {} ×", times.size() > 2 ? " (the lowest median) to" : ",",
                           format_duration(slowest), last, format_roughly(slowest / fastest));
     }
     text += differing.empty() ? "; all results match the trace." : differing + ".";
@@ -166,16 +205,16 @@ struct StallShare {
 };
 
 // Relative to the latencies of the measurement itself.
-std::vector<StallShare> own_stalls(Results results, const std::vector<std::string>& names) {
+std::vector<StallShare> own_stalls(Results results, const Overview& overview) {
   std::vector<StallShare> list;
   for (std::size_t i = 0; i < results.size(); ++i) {
     for (const Measurement& one : results[i].result.measurements) {
       const std::optional<MeasurementStalls> own = measurement_stalls(one);
       if (!own) continue;
-      list.push_back({fmt::format("{}{} on {}", results.size() > 1 ? names[i] + ", " : "",
-                                  subject_of(one), one.file_system),
-                      own->stalls.count, static_cast<double>(own->threshold_ns) * 1e-9,
-                      own->share_of_operations, own->share_of_time});
+      list.push_back(
+          {fmt::format("{} on {}", subject_of(one), series_name(overview, i, one.file_system)),
+           own->stalls.count, static_cast<double>(own->threshold_ns) * 1e-9,
+           own->share_of_operations, own->share_of_time});
     }
   }
   return list;
@@ -184,11 +223,12 @@ std::vector<StallShare> own_stalls(Results results, const std::vector<std::strin
 // Relative to the latencies of the base, as the comparison counts them.
 std::vector<StallShare> compared_stalls(const ResultComparison& comparison) {
   std::vector<StallShare> list;
+  const Parameters shared = shared_replay_of(comparison.measurements);
   for (const ComparedMeasurement& one : comparison.measurements) {
     if (!one.stalls) continue;
     const auto add = [&](const std::string& name, const StallSide& side) {
       if (side.stalls == 0) return;
-      list.push_back({fmt::format("{}, {}", name, key_text(one.key)), side.stalls,
+      list.push_back({fmt::format("{}, {}", name, key_text(one.key, shared)), side.stalls,
                       one.stalls->threshold_us * 1e-6,
                       static_cast<double>(side.stalls) / static_cast<double>(side.operations),
                       side.share_of_time});
@@ -201,11 +241,11 @@ std::vector<StallShare> compared_stalls(const ResultComparison& comparison) {
 
 // The measurement with the largest share of time in stalls. With a comparison, stalls are those
 // that it counts, so that a page has one number of them.
-void add_stalls(Results results, const std::vector<std::string>& names,
-                const ResultComparison* comparison, Findings& findings) {
+void add_stalls(Results results, const Overview& overview, const ResultComparison* comparison,
+                Findings& findings) {
   constexpr double kNotable = 0.01;
   const std::vector<StallShare> list =
-      comparison ? compared_stalls(*comparison) : own_stalls(results, names);
+      comparison ? compared_stalls(*comparison) : own_stalls(results, overview);
   const auto most = std::ranges::max_element(list, {}, &StallShare::share_of_time);
   if (most == list.end() || most->share_of_time < kNotable) return;
   findings.push_back(fmt::format(
@@ -216,25 +256,28 @@ void add_stalls(Results results, const std::vector<std::string>& names,
 }
 
 // The measurement with the largest spread, if it has enough samples.
-void add_least_steady(Results results, const std::vector<std::string>& names, Findings& findings) {
+void add_least_steady(Results results, const Overview& overview, Findings& findings) {
   constexpr std::size_t kEnough = 3;
   constexpr double kNotable = 0.1;
   double widest = 0;
   std::string text;
   for (std::size_t i = 0; i < results.size(); ++i) {
     for (const Measurement& one : results[i].result.measurements) {
-      if (one.samples.size() < kEnough) continue;
       const Metric* metric = main_metric(results[i].result, one);
       if (!metric) continue;
+      const auto runs =
+          static_cast<std::size_t>(std::ranges::count_if(one.samples, [&](const Sample& sample) {
+            return figure_of(*metric, results[i].result, one, sample).has_value();
+          }));
+      if (runs < kEnough) continue;
       const std::optional<Spread> spread = spread_of(*metric, results[i].result, one);
       if (!spread || spread->median <= 0) continue;
       const double width = (spread->high - spread->low) / spread->median;
       if (width <= widest) continue;
       widest = width;
-      text = fmt::format("Largest spread: {}{} on {}, {} to {} {} in {}.",
-                         results.size() > 1 ? names[i] + ", " : "", subject_of(one),
-                         one.file_system, format_number(spread->low), format_number(spread->high),
-                         metric->heading, counted(one.samples.size(), "repetition"));
+      text = fmt::format("Largest spread: {} on {}, {} to {} {} in {}.", subject_of(one),
+                         series_name(overview, i, one.file_system), format_number(spread->low),
+                         format_number(spread->high), metric->heading, counted(runs, "repetition"));
     }
   }
   if (widest >= kNotable) findings.push_back(text);
@@ -245,18 +288,20 @@ void add_least_steady(Results results, const std::vector<std::string>& names, Fi
 std::vector<std::string> findings_of(Results results, const ResultComparison* comparison,
                                      const std::string& verdict) {
   const std::vector<std::string> names = result_names(results);
+  const Overview overview = overview_of(results);
   Findings findings;
+  add_failures(results, names, findings);
   if (comparison) {
     findings.push_back(verdict_sentence(*comparison));
     add_changes(*comparison, findings);
   } else if (!verdict.empty()) {
     findings.push_back(verdict);
   }
-  add_leaders(results, names, findings);
-  add_replays(results, findings);
+  add_leaders(results, overview, findings);
+  add_replays(overview, findings);
   add_block_shares(results, findings);
-  add_stalls(results, names, comparison, findings);
-  add_least_steady(results, names, findings);
+  add_stalls(results, overview, comparison, findings);
+  add_least_steady(results, overview, findings);
   return findings;
 }
 

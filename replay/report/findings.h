@@ -10,7 +10,8 @@
 
 namespace filereel {
 
-// One sentence each, the most important first; names are unescaped. With `comparison` (of two
+// One sentence each, the most important first; names are unescaped. Results that failed or ended
+// early come before all else. With `comparison` (of two
 // results, otherwise null) its verdict comes first, otherwise `verdict` (verdict_of) unless it is
 // empty.
 std::vector<std::string> findings_of(std::span<const ReportedResult> results,

@@ -10,6 +10,13 @@
 
 namespace filereel {
 
+std::string sentence_of(std::string text, std::string_view end) {
+  if (!text.empty() && text.front() >= 'a' && text.front() <= 'z') {
+    text.front() = static_cast<char>(text.front() - 'a' + 'A');
+  }
+  return text.append(end);
+}
+
 std::string figure_text(Unit unit, double figure) {
   constexpr double kSmall = 0.1;
   switch (unit) {

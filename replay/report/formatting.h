@@ -12,6 +12,13 @@
 
 namespace filereel {
 
+// Intervals that contain the spread which sessions are assumed to have, in headings of columns.
+// Those of the runs alone are "95 % interval".
+inline constexpr std::string_view kBetweenSessions = "95 %, sessions";
+
+// With a capital letter, and with an end.
+std::string sentence_of(std::string text, std::string_view end = ".");
+
 // With its unit, unless it is in the column heading: "123", "1.2 ms", "34 %".
 std::string figure_text(Unit unit, double figure);
 

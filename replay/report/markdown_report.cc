@@ -7,43 +7,16 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "filesets/system/printable.h"
+#include "filesets/system/mount_info.h"
 #include "filesets/system/units.h"
-#include "replay/report/findings.h"
+#include "replay/report/conclusions.h"
 #include "replay/report/formatting.h"
-#include "replay/report/overview.h"
-#include "replay/report/ranking_data.h"
+#include "replay/report/markdown.h"
 #include "replay/report/text_reports.h"
 #include "replay/results/client_samples.h"
 
 namespace filereel {
 namespace {
-
-// Escapes text for one line of Markdown.
-std::string plain(std::string_view text) {
-  constexpr std::size_t kMost = 1000;
-  std::string out;
-  for (const char c : printable(text, kMost)) {
-    if (std::string_view("\\`*_[]<>|#&~!").contains(c)) out += '\\';
-    out += c;
-  }
-  return out;
-}
-
-using Row = std::vector<std::string>;
-
-// The first row is the heading. The first column is left-aligned, the others right-aligned.
-std::string table(const std::vector<Row>& rows) {
-  std::string text;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    text += fmt::format("| {} |\n", fmt::join(rows[i], " | "));
-    if (i > 0) continue;
-    text += "|---|";
-    for (std::size_t column = 1; column < rows[i].size(); ++column) text += "---:|";
-    text += '\n';
-  }
-  return text + "\n";
-}
 
 using Wanted = bool (*)(const Metric& metric);
 
@@ -78,17 +51,20 @@ std::string spread_cell(const Metric& metric, const Spread& spread, bool best) {
 // A row per drive and file system with the measurement.
 void add_rows(std::span<const ReportedResult> results, const Overview& overview,
               const OverviewRow& row, const RowStandings& standings,
-              const std::vector<const Metric*>& columns, std::vector<Row>& rows) {
+              const std::vector<const Metric*>& columns, std::vector<MarkdownRow>& rows) {
   const bool several = overview.series.size() > 1;
   for (std::size_t s = 0; s < row.cells.size(); ++s) {
     if (!row.cells[s]) continue;
-    Row& line = rows.emplace_back(1, plain(subject_of(*row.first)));
-    if (several) line.push_back(plain(overview.series[s].name));
+    MarkdownRow& line = rows.emplace_back(1, markdown_text(subject_of(*row.first)));
+    if (several) line.push_back(markdown_text(overview.series[s].name));
     for (const Metric* metric : columns) {
       const Result& result = results[overview.series[s].result].result;
       const auto spread = spread_of(*metric, result, *row.cells[s]);
       line.push_back(
           spread ? spread_cell(*metric, *spread, standings.of(s, *metric) == Standing::best) : "–");
+    }
+    if (is_incomplete(*row.cells[s]) || all_failed(*row.cells[s])) {
+      line.front() += " (failed)";
     }
     if (std::ranges::any_of(row.cells[s]->samples, &Sample::moved_no_data)) {
       line[several ? 2 : 1] = "no data moved";
@@ -103,14 +79,14 @@ void add_rows(std::span<const ReportedResult> results, const Overview& overview,
 std::string metrics_table(std::span<const ReportedResult> results, const Overview& overview,
                           const Standings& standings, Wanted wanted) {
   const std::vector<const Metric*> columns = metrics_with_figures(results, overview, wanted);
-  std::vector<Row> rows(1, Row{"measurement"});
+  std::vector<MarkdownRow> rows(1, MarkdownRow{"measurement"});
   if (overview.series.size() > 1) rows.front().emplace_back("on");
   for (const Metric* metric : columns) rows.front().emplace_back(metric->heading);
   for (std::size_t i = 0; i < overview.rows.size(); ++i) {
     add_rows(results, overview, overview.rows[i],
              standings.rows.empty() ? RowStandings() : standings.rows[i], columns, rows);
   }
-  return table(rows);
+  return markdown_table(rows);
 }
 
 std::string results_table(std::span<const ReportedResult> results, const Overview& overview,
@@ -140,52 +116,80 @@ std::string clients_section(std::span<const ReportedResult> results, const Overv
 
 std::string volumes(const Result& result) {
   if (result.volumes.empty()) return "";
-  std::vector<Row> rows = {{"volume", "file system", "layers", "size", "mount options"}};
+  std::vector<MarkdownRow> rows = {{"volume", "file system", "layers", "size", "mount options"}};
   for (const VolumeDescription& one : result.volumes) {
-    rows.push_back(
-        {fmt::format("{} {}{}", role_name(one.role), plain(one.target),
-                     one.network ? " on " + plain(one.network->source) : ""),
-         fmt::format("{} ({}), {}", plain(one.file_system), plain(one.driver), plain(one.age)),
-         plain(fmt::format("{}", fmt::join(one.layers, ", "))), format_size(one.size),
-         plain(one.mount_options)});
+    rows.push_back({fmt::format("{} {}{}", role_name(one.role), markdown_text(one.target),
+                                one.network ? " on " + markdown_text(one.network->source) : ""),
+                    fmt::format("{} ({}), {}", markdown_text(one.file_system),
+                                markdown_text(one.driver), markdown_text(one.age)),
+                    markdown_text(fmt::format("{}", fmt::join(one.layers, ", "))),
+                    format_size(one.size), markdown_text(distinct_options(one.mount_options))});
   }
-  return table(rows);
+  return markdown_table(rows);
+}
+
+std::string results_section(std::span<const ReportedResult> results,
+                            const Conclusions& conclusions) {
+  const Overview& overview = conclusions.overview;
+  std::string text = fmt::format(
+      "## {}\n\n", results.size() == 1 ? markdown_text(result_names(results).front()) : "Results");
+  text += results_table(results, overview, conclusions.standings);
+  text += clients_section(results, overview);
+  text +=
+      "Medians with 95 % intervals, from six runs on, otherwise with minimum and maximum; "
+      "percentiles and maxima of latency are those of all samples together; 1 MB is 10^6 bytes";
+  return text + (overview.series.size() > 1
+                     ? "; bold: the fastest, and all that are neither proven nor indicated to be "
+                       "slower.\n"
+                     : ".\n");
+}
+
+std::string result_section(const Result& result) {
+  std::string text;
+  const std::string incomplete = incomplete_text(result);
+  if (!incomplete.empty())
+    text += fmt::format("**Incomplete: {}.**\n\n", markdown_text(incomplete));
+  if (!result.note.empty()) text += markdown_text(result.note) + "\n\n";
+  text += volumes(result);
+  const std::string drives = drives_text(result);
+  text += fmt::format("{}{}, Linux {}; {}; filereel {}\n",
+                      drives.empty() ? "" : markdown_text(drives) + "; ",
+                      markdown_text(result.host.cpu), markdown_text(result.host.kernel),
+                      markdown_text(result.started), markdown_text(result.version));
+  for (const Warning& one : result.warnings) {
+    text +=
+        fmt::format("{}- warning: {} ({}); {}\n", &one == result.warnings.data() ? "\n" : "",
+                    markdown_text(one.text), markdown_text(one.code), markdown_text(one.next_step));
+  }
+  return text;
 }
 
 }  // namespace
 
-std::string markdown_report(const ReportColumns& columns) {
+std::string markdown_report(const ReportColumns& columns,
+                            std::span<const StoredPrediction> predictions) {
   const std::vector<ReportedResult>& results = columns.pooled();
-  const std::vector<std::string> names = result_names(results);
+  const Conclusions conclusions = conclusions_of(columns);
+  const Overview& overview = conclusions.overview;
   std::string text = "# File performance\n\n";
-  const Overview overview = overview_of(results);
-  const Standings standings = standings_of(columns, overview);
-  const std::string verdict = verdict_of(overview, standings);
-  for (const std::string& finding : findings_of(results, nullptr, verdict)) {
-    text += "- " + plain(finding) + "\n";
+  for (const std::string& finding : conclusions.findings) {
+    text += "- " + markdown_text(finding) + "\n";
   }
-  text += fmt::format("\n## {}\n\n", results.size() == 1 ? plain(names.front()) : "Results");
-  text += results_table(results, overview, standings) + clients_section(results, overview);
-  text +=
-      "Medians with 95 % confidence intervals, otherwise with extremes; percentiles and maxima of "
-      "latency are those of all samples together; 1 MB is 10^6 bytes";
-  text += overview.series.size() > 1
-              ? "; bold: the fastest, and all that are neither proven nor indicated to be slower.\n"
-              : ".\n";
+  text += "\n";
+  for (const StoredPrediction& stored : predictions) text += markdown_prediction(stored);
+  if (conclusions.comparison) text += markdown_comparison(*conclusions.comparison);
+  const std::vector<std::string> names = names_of(overview);
+  text += markdown_indexes(conclusions.standings.indexes, names);
+  text += results_section(results, conclusions);
+  for (const Difference& one : conclusions.standings.differences) {
+    text += fmt::format(
+        "{}- {}\n", &one == conclusions.standings.differences.data() ? "\nDifferences:\n\n" : "",
+        markdown_text(one.text(names)));
+  }
+  const std::vector<std::string> headings = result_names(results);
   for (std::size_t i = 0; i < results.size(); ++i) {
-    const Result& result = results[i].result;
-    text += results.size() > 1 ? fmt::format("\n## {}\n\n", plain(names[i])) : "\n";
-    if (!result.complete) text += "**Incomplete: the run ended early.**\n\n";
-    if (!result.note.empty()) text += plain(result.note) + "\n\n";
-    text += volumes(result);
-    const std::string drives = drives_text(result);
-    text += fmt::format("{}{}, Linux {}; {}; filereel {}\n",
-                        drives.empty() ? "" : plain(drives) + "; ", plain(result.host.cpu),
-                        plain(result.host.kernel), plain(result.started), plain(result.version));
-    for (const Warning& one : result.warnings) {
-      text += fmt::format("{}- warning: {} ({}); {}\n", &one == result.warnings.data() ? "\n" : "",
-                          plain(one.text), plain(one.code), plain(one.next_step));
-    }
+    text += results.size() > 1 ? fmt::format("\n## {}\n\n", markdown_text(headings[i])) : "\n";
+    text += result_section(results[i].result);
   }
   return text;
 }

@@ -15,6 +15,14 @@
 namespace filereel {
 namespace {
 
+// Whether the name alone tells which file system the result has.
+bool names_file_system(const ReportedResult& reported, const std::string& file_system,
+                       bool one_each) {
+  const std::string& label = reported.result.label;
+  if (label.empty() || file_systems_of(reported.result).size() != 1) return false;
+  return one_each || label.contains(file_system);
+}
+
 std::vector<Series> series_of(std::span<const ReportedResult> results) {
   const std::vector<std::string> names = result_names(results);
   std::vector<Series> series;
@@ -26,10 +34,14 @@ std::vector<Series> series_of(std::span<const ReportedResult> results) {
       series.push_back({i, file_system, ""});
     }
   }
+  const bool one_each = series.size() == results.size();
   for (Series& one : series) {
-    one.name = results.size() == 1    ? one.file_system
-               : several_file_systems ? fmt::format("{}, {}", names[one.result], one.file_system)
-                                      : names[one.result];
+    const std::string& name = names[one.result];
+    const bool told =
+        !several_file_systems || names_file_system(results[one.result], one.file_system, one_each);
+    one.name = results.size() == 1 ? one.file_system
+               : told              ? name
+                                   : fmt::format("{}, {}", name, one.file_system);
   }
   return series;
 }

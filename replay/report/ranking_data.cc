@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -158,7 +159,8 @@ Standings standings_of(const ReportColumns& columns, const Overview& overview) {
   for (std::size_t i = 0; i < overview.rows.size(); ++i) rows.emplace(overview.rows[i].key, i);
   standings.rows.resize(overview.rows.size());
   standings.fastest.resize(overview.series.size());
-  const Ranking ranking = rank_groups(groups);
+  Ranking ranking = rank_groups(groups);
+  standings.differences = std::move(ranking.differences);
   const auto few = std::ranges::find(ranking.warnings, kFewRuns, &Warning::code);
   if (few != ranking.warnings.end()) standings.advice = few->next_step;
   for (const RankedMeasurement& one : ranking.measurements) {
@@ -184,10 +186,26 @@ std::string verdict_of(const Overview& overview, const Standings& standings) {
                      leader);
 }
 
+Json differences_data(const Overview& overview, const Standings& standings) {
+  const std::vector<std::string> names = names_of(overview);
+  Json list = Json::array();
+  for (const Difference& one : standings.differences) {
+    Json& json = list.emplace_back(Json{{"what", one.what}, {"values", Json::array()}});
+    for (const auto& [value, series] : one.by_value(names)) {
+      json["values"].push_back({{"value", value}, {"series", series}});
+    }
+  }
+  return list;
+}
+
 Json indexes_data(const Overview& overview, const Standings& standings) {
+  return indexes_to_json(standings.indexes, names_of(overview));
+}
+
+std::vector<std::string> names_of(const Overview& overview) {
   std::vector<std::string> names;
   for (const Series& one : overview.series) names.push_back(one.name);
-  return indexes_to_json(standings.indexes, names);
+  return names;
 }
 
 }  // namespace filereel

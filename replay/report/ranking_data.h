@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "replay/compare/changes.h"
 #include "replay/compare/index.h"
 #include "replay/json_fwd.h"
 #include "replay/report/overview.h"
@@ -41,7 +42,12 @@ struct Standings {
   std::vector<Index> indexes;  // as in `filereel compare`; values by series
   // Set if there are too few repetitions to show a difference: "measure with --runs 9 or more".
   std::string advice;
+  // Between the series, besides their figures.
+  std::vector<Difference> differences;
 };
+
+// The names of all series.
+std::vector<std::string> names_of(const Overview& overview);
 
 // Empty for fewer than two series. Indices are relative to the first result marked as reference.
 // `overview`: of the pooled results.
@@ -50,6 +56,9 @@ Standings standings_of(const ReportColumns& columns, const Overview& overview);
 // The series that are shown to be the fastest, and the one that leads an index; "" for fewer than
 // two series.
 std::string verdict_of(const Overview& overview, const Standings& standings);
+
+// Each difference with its values, and the series that have them.
+Json differences_data(const Overview& overview, const Standings& standings);
 
 Json indexes_data(const Overview& overview, const Standings& standings);
 

@@ -13,7 +13,7 @@
 #include "replay/json.h"
 #include "replay/report/clients_data.h"
 #include "replay/report/comparison_data.h"
-#include "replay/report/findings.h"
+#include "replay/report/conclusions.h"
 #include "replay/report/formatting.h"
 #include "replay/report/overview.h"
 #include "replay/report/prediction_data.h"
@@ -107,6 +107,7 @@ Json to_json(const Result& result, const Measurement& measurement, const PageDet
   Json json = {{"subject", subject_of(measurement)},     {"workload", measurement.workload},
                {"kind", info_of(measurement.kind).name}, {"file_system", measurement.file_system},
                {"driver", measurement.driver},           {"runs_ended", measurement.runs_ended}};
+  if (is_incomplete(measurement) || all_failed(measurement)) json["failed"] = true;
   put(json, "how", measurement.replay);
   PooledLatencies pooled(measurement);
   json["figures"] = figures(result, measurement, pooled);
@@ -163,6 +164,7 @@ Json to_json(const ReportedResult& reported, const std::string& name, const Page
                {"started", result.started},
                {"version", result.version},
                {"complete", result.complete},
+               {"incomplete", incomplete_text(result)},
                {"host", result.host},
                {"plan", plan_json(result)},
                {"drives", drives_text(result)},
@@ -186,7 +188,10 @@ Json to_json(const ReportedResult& reported, const std::string& name, const Page
 
 Json scores(std::span<const ReportedResult> results) {
   Json list = Json::array();
-  for (const Score& score : scores_of(results)) {
+  const std::vector<Score> all = scores_of(results);
+  // The figures of a single set are in the overview.
+  if (std::ranges::none_of(all, [](const Score& one) { return one.sets > 1; })) return list;
+  for (const Score& score : all) {
     list.push_back({{"result", score.result},
                     {"operation", score.operation},
                     {"file_system", score.file_system},
@@ -282,21 +287,14 @@ std::string report_data(ReportColumns columns, std::span<const StoredPrediction>
   }
   json["predictions"] = predictions_data(predictions);
   columns.keep_figures();
-  std::optional<ResultComparison> comparison;
-  if (results.size() == 2) {
-    comparison = compare_results(columns.sessions(0), columns.sessions(1));
-    comparison->base_name = names[0];
-    comparison->fresh_name = names[1];
-    json["comparison"] = comparison_data(*comparison);
-  }
+  const Conclusions conclusions = conclusions_of(columns);
+  if (conclusions.comparison) json["comparison"] = comparison_data(*conclusions.comparison);
   json["scores"] = scores(results);
   json["metrics"] = metrics_data();
-  const Overview overview = overview_of(results);
-  const Standings standings = standings_of(columns, overview);
-  json.update(overview_data(results, overview, standings));
-  json["findings"] =
-      findings_of(results, comparison ? &*comparison : nullptr, verdict_of(overview, standings));
-  json["indexes"] = indexes_data(overview, standings);
+  json.update(overview_data(results, conclusions.overview, conclusions.standings));
+  json["findings"] = conclusions.findings;
+  json["differences"] = differences_data(conclusions.overview, conclusions.standings);
+  json["indexes"] = indexes_data(conclusions.overview, conclusions.standings);
   return script_safe(json.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 

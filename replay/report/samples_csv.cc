@@ -17,7 +17,7 @@ constexpr std::string_view kBefore =
     "parameters,run,clients,elapsed_s,durable_s,bytes,files,operations";
 constexpr std::string_view kAfter =
     ",cpu_user_s,cpu_system_s,cpu_driver_s,device_bytes_read,device_bytes_written,cached_before,"
-    "moved_no_data,divergences,failed\n";
+    "moved_no_data,divergences,failed,not_used\n";
 
 // Times have fixed columns.
 bool has_column(const Metric& metric) {
@@ -46,6 +46,15 @@ std::string parameters_of(const Measurement& measurement) {
     text += fmt::format("{}{}={}", text.empty() ? "" : "; ", axis, value);
   }
   return text;
+}
+
+// Why the sample counts in no median; "" if it does.
+std::string_view reason_not_used(const Sample& sample) {
+  if (sample.conditions.stops.value_or(0) > 0) return "filereel was stopped";
+  if (sample.reel && sample.reel->ended_early) return "ended early";
+  if (!sample.failed_calls.empty()) return "calls failed";
+  if (has_failed(sample)) return "failed";
+  return sample.moved_no_data ? "no data moved" : "";
 }
 
 // Processes of mpirun, or copies of a recorded trace.
@@ -85,8 +94,8 @@ std::string samples_csv(std::span<const ReportedResult> results) {
         csv += fmt::format(",{},{},{},{},{},{},", sample.cpu_user_s, sample.cpu_system_s,
                            sample.cpu_driver_s, cell(sample.device_bytes_read),
                            cell(sample.device_bytes_written), cell(sample.cached_before));
-        csv += fmt::format("{},{},{}\n", sample.moved_no_data ? 1 : 0, sample.divergences,
-                           has_failed(sample) ? 1 : 0);
+        csv += fmt::format("{},{},{},{}\n", sample.moved_no_data ? 1 : 0, sample.divergences,
+                           has_failed(sample) ? 1 : 0, reason_not_used(sample));
       }
     }
   }

@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 
+#include "replay/compare/prediction_json.h"
 #include "replay/report/figures.h"
 #include "replay/report/pool.h"
 
@@ -14,8 +15,10 @@ namespace filereel {
 // formula.
 std::string samples_csv(std::span<const ReportedResult> results);
 
-// Tables of the medians with the information to interpret them, in GitHub's Markdown.
-std::string markdown_report(const ReportColumns& columns);
+// The conclusions of the page, and tables of the medians with the information to interpret them, in
+// GitHub's Markdown. `predictions`: see html_report.
+std::string markdown_report(const ReportColumns& columns,
+                            std::span<const StoredPrediction> predictions = {});
 
 // Samples in the format of Google Benchmark's repetitions, for its compare.py. For FC-Test an
 // iteration is the time until durable, for replays the time until the last call returned, for other

@@ -113,6 +113,32 @@ TEST_CASE("without a drive only labels distinguish results, and groups override 
   CHECK(pooled_by_drive(files).size() == 2);
 }
 
+Result only_with(const std::string& label, const std::string& file_system) {
+  Result result = labelled(label);
+  result.measurements.resize(1);
+  result.measurements[0].file_system = file_system;
+  return result;
+}
+
+TEST_CASE("a name has no file system that the label tells, or that each label has one of") {
+  const auto names_of_all = [](const std::vector<ReportedResult>& results) {
+    std::vector<std::string> names;
+    for (const Series& one : overview_of(results).series) names.push_back(one.name);
+    return names;
+  };
+  using Names = std::vector<std::string>;
+  CHECK(names_of_all({{"a", only_with("ext4-bigalloc", "ext4")},
+                      {"b", only_with("zstd", "btrfs")}}) == Names{"ext4-bigalloc", "zstd"});
+  Result both = only_with("disk", "xfs");
+  both.measurements.push_back(both.measurements[0]);
+  both.measurements[1].file_system = "btrfs";
+  CHECK(names_of_all({{"a", only_with("ext4", "ext4")}, {"b", both}}) ==
+        Names{"ext4", "disk, xfs", "disk, btrfs"});
+  // Without labels only the file systems tell them apart.
+  CHECK(names_of_all({{"a", only_with("", "ext4")}, {"b", only_with("", "xfs")}}) ==
+        Names{"Fast Disk 3 1.07, ext4", "Fast Disk 3 1.07 (2), xfs"});
+}
+
 TEST_CASE("an overview has a row for each thing and a column for each drive and file system") {
   const std::vector<ReportedResult> one = {{"a", labelled("A")}};
   const Overview single = overview_of(one);

@@ -9,6 +9,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include "replay/compare/prediction.h"
 #include "replay/json.h"
 #include "replay/report/figures.h"
 #include "replay/report/findings.h"
@@ -199,6 +200,96 @@ TEST_CASE("the stalls of a page of two results are those of the comparison") {
   CHECK(count(&comparison) == 0);
 }
 
+TEST_CASE("Markdown has the conclusions and the comparison of the page") {
+  std::vector<ReportedResult> results(2, {"drive.json", sample_result()});
+  for (Sample& sample : results[1].result.measurements[0].samples) sample.durable_s *= 2;
+  results[1].result.label = "after";
+  const std::string text = markdown_report(results);
+  const Json data = Json::parse(report_data(results));
+  for (const auto& finding : data["findings"]) {
+    const std::string sentence = finding.get<std::string>();
+    CHECK(text.contains("\n- " + sentence.substr(0, sentence.find_first_of("|<>_-~"))));
+  }
+  CHECK(text.contains("\n## Comparison\n\nBase: Fast Disk 3 1.07; new: after. Overall: "));
+  CHECK(text.contains("| fc-test iso create ext4 | cannot tell |"));
+  CHECK_FALSE(markdown_report(just(sample_result())).contains("## Comparison"));
+}
+
+TEST_CASE("Markdown has predictions") {
+  StoredPrediction stored{.program = {.reel = "app.reel", .command = "app", .recorded_s = 1.5}};
+  stored.volumes = {{.name = "/mnt/a", .file_system = "ext4", .seconds = {1, 1, 1, 1, 1, 1}},
+                    {.name = "/mnt/b", .file_system = "xfs", .obstacle = "the disk is full"}};
+  stored.prediction = predict_times(stored.volumes, kReplayAccuracy, 0.01);
+  const std::string text = markdown_report(just(sample_replay()), {&stored, 1});
+  CHECK(text.contains("## Prediction of app\n\nRecorded as app.reel in 1.50 s. "));
+  CHECK(text.contains("| volume | rank | expected time | 95 %, sessions |"));
+  CHECK(text.contains("| /mnt/a (ext4) |"));
+  CHECK(text.contains("- /mnt/b (xfs): no prediction: the disk is full"));
+}
+
+TEST_CASE("a result that failed or ended early comes before conclusions about speed") {
+  std::vector<ReportedResult> results(2, {"drive.json", sample_replay()});
+  results[0].result.label = "large sectors";
+  for (Sample& sample : results[0].result.measurements[0].samples) {
+    sample.failed_calls = {{"near", "write", "EINVAL", 40}};
+  }
+  results[1].result.label = "early";
+  results[1].result.complete = false;
+  results[1].result.plan.runs = 9;
+  const std::vector<std::string> findings = findings_of(results, nullptr, "All are alike.");
+  REQUIRE(findings.size() > 2);
+  CHECK(
+      findings[0].starts_with("large sectors failed in 1 of 1 measurement, which is not "
+                              "compared: app on "));
+  CHECK(findings[0].contains("write on "));
+  CHECK(findings[1] ==
+        "early is incomplete: the run ended early, with 3 of 9 runs of each measurement.");
+  CHECK(findings[2] == "All are alike.");
+  CHECK(markdown_report(results).contains("| app (failed)"));
+  CHECK(Json::parse(report_data(results))["results"][0]["measurements"][0]["failed"] == true);
+}
+
+TEST_CASE("the interrupted run says what is missing") {
+  Result result = sample_replay();
+  CHECK(incomplete_text(result).empty());
+  result.complete = false;
+  result.plan.runs = 4;
+  result.plan.file_systems = {"ext4", "xfs"};
+  CHECK(incomplete_text(result) ==
+        "the run ended early, with 3 of 4 runs of each measurement; not measured: xfs");
+}
+
+TEST_CASE("stalls of recorded traces are told without the parameters that all share") {
+  const std::vector<ReportedResult> results(2, {"drive.json", sample_replay()});
+  ResultComparison comparison;
+  comparison.base_name = "before";
+  comparison.fresh_name = "after";
+  comparison.measurements = {compared("a", 1.5, Verdict::slower)};
+  comparison.measurements[0].key = key_of(sample_replay().measurements[0]);
+  ComparedStalls& stalls = comparison.measurements[0].stalls.emplace();
+  stalls.fresh = {.stalls = 553, .operations = 1000, .share_of_time = 0.97};
+  for (const std::string& one : findings_of(results, &comparison)) {
+    CHECK_FALSE(one.contains("order="));
+  }
+}
+
+Measurement steady(const std::string& set, const std::string& operation,
+                   const std::string& file_system, double mb_per_s) {
+  Measurement one = measurement_of(set, operation, file_system, "kernel");
+  one.samples = {sample_of(1, 1, 1, static_cast<std::uint64_t>(mb_per_s * 1e6), 10)};
+  return one;
+}
+
+TEST_CASE("the means of a single set are no finding, and none of incomplete results") {
+  Result result;
+  result.complete = true;
+  result.measurements = {steady("a", "read", "ext4", 100), steady("a", "read", "xfs", 90)};
+  for (const std::string& one : findings_of(just(result))) CHECK_FALSE(one.contains("mean"));
+  CHECK(Json::parse(report_data(just(result)))["scores"].empty());
+  result.complete = false;
+  CHECK(scores_of(just(result)).empty());
+}
+
 TEST_CASE("shares of kinds are of all samples, most time first") {
   Measurement one = measurement_of("iso", "read", "ext4", "kernel");
   for (int i = 0; i < 2; ++i) {
@@ -217,15 +308,9 @@ TEST_CASE("shares of kinds are of all samples, most time first") {
   CHECK(kinds[0].seconds == doctest::Approx(600e-6));
 }
 
-Measurement steady(const std::string& set, const std::string& operation,
-                   const std::string& file_system, double mb_per_s) {
-  Measurement one = measurement_of(set, operation, file_system, "kernel");
-  one.samples = {sample_of(1, 1, 1, static_cast<std::uint64_t>(mb_per_s * 1e6), 10)};
-  return one;
-}
-
 TEST_CASE("scores are geometric means over the sets that all have measured") {
   Result result;
+  result.complete = true;
   result.measurements = {steady("a", "read", "ext4", 100), steady("b", "read", "ext4", 400),
                          steady("a", "read", "xfs", 90),   steady("b", "read", "xfs", 360),
                          steady("c", "read", "xfs", 9000), steady("a", "create", "xfs", 1)};
@@ -273,9 +358,11 @@ TEST_CASE("samples become rows of as many cells as the first row has names") {
   CHECK(
       lines[1].starts_with("plain,plain,drive.json,2024-02-29T12:00:00Z,1,Fast Disk 3 1.07,fc-test,"
                            "iso,create,ext4,kernel,,1,1,1,2,800000000,3,9,400,,400,800,1.5,,"));
-  CHECK(lines[1].ends_with(",0.125,0.5,0.0625,4096,801000000,0.25,0,0,0"));
-  CHECK(lines[4].ends_with(",,,,1,0,0"));  // no data moved, not known how cached
-  CHECK(lines.back().ends_with(",1,1"));   // failed
+  CHECK(lines[1].ends_with(",0.125,0.5,0.0625,4096,801000000,0.25,0,0,0,"));
+  CHECK(lines[4].ends_with(",,,,1,0,0,no data moved"));  // not known how cached
+  CHECK(lines.back().ends_with(",1,1,failed"));
+  result.measurements[0].samples[0].conditions.stops = 1;
+  CHECK(lines_of(samples_csv(just(result)))[1].ends_with(",0,0,1,filereel was stopped"));
 }
 
 TEST_CASE("Markdown has one table and marks incomplete results") {

@@ -11,8 +11,8 @@ function sentence(text) {
 const timeCell = (time, perSecond) => time === undefined ? '–' :
     {text: seconds(time), value: time, range: perSecond === undefined ? undefined : `(${number(perSecond)}/s)`};
 
-// Mount options and the like with room for breaks between lines.
-const spaced = (text) => text.replaceAll(/,(?=\S)/g, ', ');
+// Mount options and the like, each once, with room for breaks between lines.
+const spaced = (text) => unique(text.split(/, ?/)).join(', ');
 
 function showComparison(data) {
   if (data.comparison) fillComparison(section('Comparison'), data.comparison);
@@ -25,7 +25,7 @@ function fillComparison(part, comparison) {
       'A change below ', share(comparison.threshold), ' of the time is ignored; time, tail and stalls are judged. ', named(sentence(comparison.promise))));
   if (comparison.control) part.append(element('p', {}, named(sentence(comparison.control))));
   for (const one of comparison.warnings) {
-    part.append(element('p', {class: 'banner'}, named(one.text), '. ', named(one.next_step)));
+    part.append(element('p', {class: 'banner'}, named(sentence(one.text)), ' ', named(sentence(one.next_step))));
   }
   if (comparison.changes.length) {
     part.append(table('Differences, which may be the cause',
@@ -33,8 +33,8 @@ function fillComparison(part, comparison) {
         comparison.changes.map((one) => [named(one.what), named(spaced(one.base)), named(spaced(one.fresh))]),
         {left: [1, 2]}));
   }
-  part.append(table('Time for the same work (ratio above 1: slower)', ['measurement', 'verdict', 'ratio', 'p (Holm)', 'provable change',
-                    'before', 'after', 'samples', 'tail', 'stalls'],
+  part.append(table('Time for the same work (ratio above 1: slower)', ['measurement', 'verdict', 'ratio (95 %, sessions)', 'p (Holm)', 'provable change',
+                    'base', 'new', 'samples', 'tail', 'stalls'],
       comparison.measurements.map((one) => [
         named(one.key),
         {text: `${VERDICT_SIGNS[one.verdict] || ''} ${one.verdict_text}`, class: `verdict-${one.verdict}`},

@@ -22,6 +22,10 @@ function element(name, attributes, ...children) {
 // Names of people, drives and files: isolated, in any writing direction.
 const named = (text) => element('bdi', {}, text);
 
+// The same with its words whole: an option such as --all breaks into no two lines.
+const wholeWords = (text) => element('bdi', {}, text.split(' ').flatMap((word, i) => [i > 0 ? ' ' : '',
+  word.length < 24 ? element('span', {class: 'word'}, word) : word]));
+
 const unique = (list) => [...new Set(list)];
 
 let usedIds = 0;

@@ -88,7 +88,7 @@ function environmentOf(result, apart) {
     ['filereel', result.version], ['Overhead of filereel', overheadText(result.plan.jobs)],
     ['Plan', `${result.plan.name}, ${describePlan(result)}`],
   ];
-  const drives = unique(result.volumes.flatMap((volume) => volume.drives.map(driveText)));
+  const drives = unique(result.volumes.filter((volume) => !volume.network).flatMap((volume) => volume.drives.map(driveText)));
   drives.forEach((text, i) => rows.push([drives.length > 1 ? `Drive ${i + 1}` : 'Drive', text]));
   const shares = unique(result.volumes.filter((volume) => volume.network).map((volume) => shareText(volume.network)));
   shares.forEach((text, i) => rows.push([shares.length > 1 ? `Share ${i + 1}` : 'Share', text]));
@@ -104,7 +104,16 @@ function environmentOf(result, apart) {
   return rows;
 }
 
-// For one result everything; for several, the common values once and the differences by drive.
+// A property per row, and who has which of its values.
+function differencesTable(differences) {
+  return table(`Differences between ${compared.many}, which may be the cause of a difference in speed`, ['', 'values'],
+      differences.map(({what, values}) => [named(what), element('ul', {class: 'values'}, values.map(
+          ({value, series}) => element('li', {}, named(spaced(value)), ': ', named(series))))]),
+      {left: [1]});
+}
+
+// For one result everything; for several, the common values once, the differences, and what else
+// each has.
 function showEnvironment(data) {
   const part = section('Environment');
   const columns = data.results.map((result) => new Map(environmentOf(result, data.results.length > 1)));
@@ -112,18 +121,16 @@ function showEnvironment(data) {
   const names = unique(columns.flatMap((column) => [...column.keys()]))
       .filter((name) => columns.some((column) => valueOf(column, name) !== '–'));
   const differs = (name) => unique(columns.map((column) => valueOf(column, name))).length > 1;
-  const same = names.filter((name) => !differs(name));
+  const same = names.filter((name) => !differs(name)), other = names.filter(differs);
   part.append(table(columns.length > 1 ? 'Common to all' : 'Machine and volumes', ['', ''],
       same.map((name) => [named(name), named(valueOf(columns[0], name))]), {left: [1]}));
   if (columns.length === 1) return;
-  // Values that differ between any two runs cannot cause a speed difference.
-  const own = ['Label', 'Note', 'Result file', 'Started', 'Overhead of filereel'];
-  const other = names.filter(differs).sort((a, b) => own.includes(a) - own.includes(b));
+  // Those of two results are with their comparison.
+  if (data.differences.length && !data.comparison) part.append(differencesTable(data.differences));
   if (other.length === 0) return;
-  part.append(table(`Differences between ${compared.many}; ≠ marks possible causes of a speed difference`,
-      ['', ...other.map((name) => own.includes(name) ? name : `${name} ≠`)],
-      data.results.map((result, i) => [named(result.name), ...other.map((name) => named(valueOf(columns[i], name)))]),
-      {left: other.map((_, i) => i + 1)}));
+  part.append(collapsible('What else each has', () => element('div', {}, data.results.map((result, i) =>
+    table(result.name, ['', ''], other.filter((name) => columns[i].get(name))
+        .map((name) => [named(name), named(columns[i].get(name))]), {left: [1]})))));
 }
 
 const GLOSSARY = [
@@ -132,7 +139,9 @@ const GLOSSARY = [
   ['until calls return', 'The time ends when the last call has returned; written data may still be in memory.'],
   ['near, far', 'The volumes: near is the volume under test (some workloads use several at once); copy-far copies from near to far.'],
   ['median', 'The middle value: half of the samples are lower, half are higher.'],
-  ['95 % interval', 'A range that contains the true median with 95 % confidence, computed from the samples by bootstrap. With too few samples, the extremes are shown instead.'],
+  ['95 % interval', 'Contains the true median with at least 95 % confidence, as far as the runs of this session tell: from one of its runs to another, whatever their distribution. It takes six runs.'],
+  ['range', 'Minimum to maximum of the runs, where they are too few for an interval. It has no confidence level.'],
+  ['95 %, sessions', 'The 95 % interval between sessions: it also contains the spread that sessions (other days, other boots) are assumed to have, so it is wider than that of the runs. Verdicts, indices and predictions use it.'],
   ['outlier', 'A sample far from the others: its modified Z-score is above 3.5. It still counts.'],
   ['p99', 'The 99th percentile: 99 of 100 calls took at most this long.'],
   ['tail', 'The slowest operations: p99, or p99.9 with enough of them. The comparison shows the kind of operation and the size class with the most significant change.'],
@@ -142,11 +151,21 @@ const GLOSSARY = [
   ['incomplete', 'The run was interrupted or failed; the remaining measurements are missing.'],
 ];
 
+// How repetitions start.
+function preparationText(results) {
+  const kinds = unique(results.flatMap((result) => result.volumes.map((volume) => volume.target_kind)));
+  const formatted = kinds.some((kind) => kind !== 'directory'), directories = kinds.includes('directory');
+  const where = formatted && directories;
+  return [formatted ? `Each repetition${where ? ' on images and devices' : ''} starts with freshly formatted file systems.` : '',
+          directories ? `Each repetition${where ? ' in directories' : ''} starts with a new directory on the file system as it is.` : '']
+      .filter(Boolean).join(' ');
+}
+
 function showMethod(data) {
   const part = section('Method');
   const kinds = unique(data.results.flatMap((one) => one.plan.jobs.map((job) => job.kind)));
   if (kinds.includes('fc-test')) {
-    part.append(element('p', {}, 'FC-Test creates, reads, copies and deletes realistic file sets: installations, music, disk images, programs. Each repetition starts with freshly formatted file systems.'));
+    part.append(element('p', {}, 'FC-Test creates, reads, copies and deletes realistic file sets: installations, music, disk images, programs.'));
   }
   if (kinds.includes('trace')) {
     part.append(element('p', {}, 'Recorded traces were replayed: the same operations on the same files, in an order that preserves their dependencies. Each call was timed.'));
@@ -154,7 +173,7 @@ function showMethod(data) {
   if (kinds.includes('workload')) {
     part.append(element('p', {}, 'Workloads run the phases of their recipes on generated files.'));
   }
-  part.append(
+  part.append(preparationText(data.results) ? element('p', {}, preparationText(data.results)) : '',
       element('p', {}, 'Before each step the caches are emptied, unless it says warm: by remounting, by dropping the kernel\'s caches, or file by file. The share that was still cached is measured and shown with each sample.'),
       element('p', {}, 'filereel accesses files through a file system. Its figures cover drive, driver and file system together, and are lower than those of block-level tests of the same drive.'),
       element('h3', {}, 'Glossary'),

@@ -2,6 +2,9 @@
 
 const SLOW = 'slower', FAST = 'faster';
 const day = (text) => text.slice(0, 10);
+// Labels of points: with the time where several are of one day.
+const dayLabels = (times) => times.map((text) => times.filter((other) => day(other) === day(text)).length > 1
+    ? `${day(text)} ${text.slice(11, 16)}` : day(text));
 const isTail = (series) => series.tail;
 const trendText = (series, value) => isTail(series) ? microseconds(value) : number(value);
 const percentChange = (value) => `${value < 0 ? '−' : '+'}${Math.abs(value * 100).toFixed(1)}\u202f%`;
@@ -10,13 +13,14 @@ const percentChange = (value) => `${value < 0 ? '−' : '+'}${Math.abs(value * 1
 const changedIn = (comparison) => [SLOW, FAST].flatMap(
     (verdict) => comparison.measurements.filter((one) => one.verdict === verdict));
 
-// "2 slower, 1 faster, 7 same".
+// "2 slower, 1 faster, 7 same"; "no change is proven: 6 cannot tell".
 function verdictCounts(comparison) {
   const count = (verdict) => comparison.measurements.filter((one) => one.verdict === verdict).length;
   if (comparison.measurements.length === 0) return 'nothing in common';
   const parts = [SLOW, FAST, 'same', 'cannot tell'].map((verdict) => [count(verdict), verdict])
       .filter(([found]) => found > 0).map(([found, verdict]) => `${whole(found)} ${verdict}`);
-  return parts.join(', ');
+  const proven = count(SLOW) + count(FAST) + count('same') > 0;
+  return `${proven ? '' : 'no change is proven: '}${parts.join(', ')}`;
 }
 
 // A link that also opens the comparison.
@@ -33,7 +37,7 @@ function openBelow(target) {
 
 // The course of one figure: a line per firmware, with the interval of each result.
 function trendChart(device, series) {
-  const labels = series.points.map(([, started]) => day(started));
+  const labels = dayLabels(series.points.map(([, started]) => started));
   const used = device.firmware.map((_, f) => f).filter((f) => series.points.some((point) => point[2] === f));
   const lines = used.map((f) => ({
     name: device.firmware[f].name,
@@ -94,7 +98,7 @@ function showTrends(part, device) {
     part.append(element('div', {class: 'controls'},
         selection('Measurement', names.map((name) => [name, name]), show, largest)));
   }
-  part.append(element('p', {class: 'hint'}, 'Points are medians, a line for each firmware. Solid whiskers: 95 % confidence interval of the median. Dashed whiskers: minimum and maximum.'), charts);
+  part.append(element('p', {class: 'hint'}, 'Points are medians, a line for each firmware. Solid whiskers: 95 % interval of the median. Dashed whiskers: range, minimum to maximum, of fewer than six runs.'), charts);
   show(largest);
   part.append(collapsible(`All ${counted(device.series.length, 'trend', 'trends')}`, () => trendTable(device)));
 }
@@ -127,7 +131,7 @@ function showFirmware(part, device, place) {
 function deviceRows(device, comparisons) {
   return device.firmware.map((one, f) => [named(device.name), named(one.name),
     one.comparison === undefined ? '–' : linkTo(comparisons[f], element('span', {class: `verdict-${one.comparison.overall}`}, verdictCounts(one.comparison))),
-    whole(one.results), day(one.started), day(one.last)]);
+    whole(one.results), moment(one.started), moment(one.last)]);
 }
 
 function showHistory(data) {

@@ -6,7 +6,7 @@ function showIndexes(data) {
   const indexes = data.indexes.filter((one) => one.entries.length > 0);
   if (indexes.length === 0) return;
   const part = section('Index');
-  part.append(element('p', {class: 'quiet'}, 'Geometric means of the medians of all common measurements, with 95 % confidence intervals if there are enough repetitions.'));
+  part.append(element('p', {class: 'quiet'}, 'Geometric means of the medians of all common measurements, with 95 % intervals between sessions if there are enough runs.'));
   const charts = element('div', {class: 'grid'});
   const figures = indexes.map((index, i) => {
     const figure = `index ${i}`;

@@ -20,7 +20,7 @@ function samplesChart(one) {
     words: `Dot chart: ${one.subject} on ${one.file_system}, ${FIGURES[figure].title}, by repetition: ` +
         points.map((point) => number(point.y)).join(', ') + '.',
     caption: `Median ${number(spread.median)}` + (range
-        ? `, ${range.sure ? '95 % interval' : 'extremes'} ${number(range.low)}–${number(range.high)}` : '') +
+        ? `, ${range.sure ? '95 % interval' : 'range'} ${number(range.low)}–${number(range.high)}` : '') +
         `; ${counted(points.length, 'sample', 'samples')}.`,
   });
 }

@@ -1,7 +1,7 @@
 // The prediction of a program's run time, as by `filereel predict`.
 
 function predictionTable(one) {
-  return table('Expected run time', ['volume', 'rank', 'expected time', '95 % interval', 'compared with the recording', 'repetitions'],
+  return table('Expected run time', ['volume', 'rank', 'expected time', '95 %, sessions', 'compared with the recording', 'repetitions'],
       one.times.map((time) => [
         named(time.volume), time.rank,
         time.median_s === undefined ? '–' : {text: seconds(time.median_s), value: time.median_s},
@@ -37,7 +37,8 @@ function predictionChart(one) {
 }
 
 function showPrediction(one) {
-  const part = section(`Prediction of ${one.program}`);
+  // A command line is too long for a heading and the contents.
+  const part = section(data.predictions.length === 1 ? 'Prediction' : `Prediction of ${shortened(one.program, 40)}`);
   part.append(element('p', {}, 'The program was recorded as ', named(one.reel), ' and took ',
       seconds(one.recorded_s), ' there. ', element('strong', {}, named(one.conclusion))));
   if (one.unknown) part.append(element('p', {class: 'banner'}, named(one.unknown)));
@@ -62,7 +63,7 @@ function showPrediction(one) {
 function showPredictions(data) {
   if (data.predictions.length === 0) return;
   const [first] = data.predictions;
-  document.getElementById('title').replaceChildren('How long will ', named(first.program), ' take?');
+  document.getElementById('title').replaceChildren('How long will ', wholeWords(first.program), ' take?');
   document.getElementById('subtitle').replaceChildren(named(first.conclusion));
   data.predictions.forEach(showPrediction);
 }

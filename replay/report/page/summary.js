@@ -13,12 +13,13 @@ const compared = (() => {
     const values = unique(data.results.map(of));
     return values.length === data.results.length && values.every(Boolean);
   };
+  const oneFileSystem = unique(data.results.map((result) => near(result).file_system)).length === 1;
   const nouns = [
     ['share', 'shares', shareOf],
     ['drive', 'drives', driveOf],
     ['firmware version', 'firmware versions', firmwareOf],
     ['file system', 'file systems', (result) => near(result).file_system],
-    ['set of mount options', 'sets of mount options', (result) => near(result).mount_options],
+    ['set of mount options', 'sets of mount options', (result) => oneFileSystem && near(result).mount_options],
     ['kernel', 'kernels', (result) => result.host.kernel],
     ['volume', 'volumes', (result) => near(result).target],
   ];
@@ -39,10 +40,12 @@ function describePlan(result) {
 }
 
 function runsText(result) {
-  const counts = result.measurements.map((one) => one.samples.length);
+  const counts = result.measurements.map((one) => one.samples.filter((sample) => !sample.failed).length);
   if (counts.length === 0) return 'none';
   const low = Math.min(...counts), high = Math.max(...counts);
-  return `${low === high ? low : `${low} to ${high}`} of each measurement`;
+  const unused = result.measurements.flatMap((one) => one.samples).filter((sample) => sample.failed).length;
+  return `${low === high ? low : `${low} to ${high}`} of each measurement${
+      unused ? `; ${counted(unused, 'sample', 'samples')} not used` : ''}`;
 }
 
 function whatWasMeasured(result) {
@@ -51,11 +54,14 @@ function whatWasMeasured(result) {
   return `${result.plan.name}: ${jobs}${counted(unique(measured.map((one) => one.subject)).length, 'measurement', 'measurements')}`;
 }
 
+// Of volumes without a known drive, such as images.
+const targetsOf = (result) => unique(result.volumes.map(({target}) => target)).join(', ');
+
 function resultFacts(result) {
   return [
     ['Measurements', whatWasMeasured(result)],
     ['Repetitions', runsText(result)],
-    ['Drive', result.drives ? named(result.drives) : ''],
+    [data.results.some(({drives}) => drives) ? 'Drive' : 'Volume', named(result.drives || targetsOf(result))],
     ['File systems', named(unique(result.measurements.map((one) => one.file_system)).join(', '))],
     ['Settings', describePlan(result)],
     ['Started', moment(result.started)],
@@ -77,8 +83,7 @@ function resultsTable(results) {
 function incompleteBanner(result) {
   return element('p', {class: 'banner incomplete', role: 'note'},
       element('strong', {}, 'Incomplete'),
-      'The run ended early. ', named(result.name), ' has ',
-      counted(result.measurements.length, 'measurement', 'measurements'), '.');
+      named(sentence(`${result.name}: ${result.incomplete}`)));
 }
 
 // A row per drive and file system, a column per operation.

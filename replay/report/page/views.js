@@ -438,7 +438,7 @@ function whiskerNote() {
   const spreads = data.rows.flatMap((row) => data.series.map((_, i) => measurementOf(row, i)))
       .filter(Boolean).flatMap((one) => Object.values(one.figures));
   const parts = ['Bars and points are medians.'];
-  if (spreads.some((one) => one.length > 3)) parts.push('Solid whiskers: 95 % confidence interval of the median.');
+  if (spreads.some((one) => one.length > 3)) parts.push('Solid whiskers: 95 % interval of the median.');
   if (spreads.some((one) => one.length === 3 && one[1] < one[2])) {
     parts.push('Dashed whiskers: minimum and maximum, because there are too few samples for an interval.');
   }
