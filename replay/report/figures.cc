@@ -112,8 +112,7 @@ std::string incomplete_text(const Result& result) {
   const std::size_t least = *counts.begin(), most = *counts.rbegin();
   std::string text =
       fmt::format("the run ended early, with {}{} of each measurement",
-                  least == most ? "" : fmt::format("{} to ", least),
-                  counted_of(most, std::max<std::size_t>(result.plan.runs, most), "run"));
+                  least == most ? "" : fmt::format("{} to ", least), counted(most, "run"));
   const std::vector<std::string> missing = missing_from(result);
   if (!missing.empty()) text += fmt::format("; not measured: {}", fmt::join(missing, ", "));
   return text;

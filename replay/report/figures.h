@@ -34,8 +34,8 @@ const Sample* typical_sample(const Measurement& measurement);
 // Whether no sample of the measurement is usable.
 bool all_failed(const Measurement& measurement);
 
-// What an interrupted run has, and what is missing: "the run ended early, with 2 to 3 of 6 runs of
-// each measurement; not measured: xfs". "" for a complete one.
+// What an interrupted run has, and what is missing: "the run ended early, with 2 to 3 runs of each
+// measurement; not measured: xfs". "" for a complete one.
 std::string incomplete_text(const Result& result);
 
 // One kind of operation over all samples.

@@ -14,7 +14,7 @@ std::string sentence_of(std::string text, std::string_view end) {
   if (!text.empty() && text.front() >= 'a' && text.front() <= 'z') {
     text.front() = static_cast<char>(text.front() - 'a' + 'A');
   }
-  return text.append(end);
+  return text.ends_with('.') ? text : text.append(end);
 }
 
 std::string figure_text(Unit unit, double figure) {

@@ -16,7 +16,7 @@ namespace filereel {
 // Those of the runs alone are "95 % interval".
 inline constexpr std::string_view kBetweenSessions = "95 %, sessions";
 
-// With a capital letter, and with an end.
+// With a capital letter, and with an end unless it has a full stop.
 std::string sentence_of(std::string text, std::string_view end = ".");
 
 // With its unit, unless it is in the column heading: "123", "1.2 ms", "34 %".

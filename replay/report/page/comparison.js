@@ -4,7 +4,7 @@ const VERDICT_SIGNS = {slower: '▼', faster: '▲', same: '=', 'cannot tell': '
 
 // A text with a capital letter and a full stop.
 function sentence(text) {
-  return text.charAt(0).toUpperCase() + text.slice(1) + '.';
+  return text.charAt(0).toUpperCase() + text.slice(1) + (text.endsWith('.') ? '' : '.');
 }
 
 // A time; below it the operations per second of a time per operation.

@@ -139,7 +139,7 @@ const GLOSSARY = [
   ['until calls return', 'The time ends when the last call has returned; written data may still be in memory.'],
   ['near, far', 'The volumes: near is the volume under test (some workloads use several at once); copy-far copies from near to far.'],
   ['median', 'The middle value: half of the samples are lower, half are higher.'],
-  ['95 % interval', 'Contains the true median with at least 95 % confidence, as far as the runs of this session tell: from one of its runs to another, whatever their distribution. It takes six runs.'],
+  ['95 % interval', 'Contains the true median with at least 95 % confidence, as far as the runs of this session tell: from one of its runs to another; their distribution does not matter. It takes six runs.'],
   ['range', 'Minimum to maximum of the runs, where they are too few for an interval. It has no confidence level.'],
   ['95 %, sessions', 'The 95 % interval between sessions: it also contains the spread that sessions (other days, other boots) are assumed to have, so it is wider than that of the runs. Verdicts, indices and predictions use it.'],
   ['outlier', 'A sample far from the others: its modified Z-score is above 3.5. It still counts.'],
