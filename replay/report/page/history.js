@@ -141,7 +141,7 @@ function showHistory(data) {
   document.getElementById('title').replaceChildren(devices.length === 1 ? named(devices[0].name)
       : `History of ${counted(devices.length, 'device', 'devices')}`);
   document.getElementById('subtitle').replaceChildren(
-      `${counted(results, 'result', 'results')}, ${day(starts[0])} to ${day(starts.at(-1))}`);
+      `${counted(results, 'result', 'results')}, ${unique([day(starts[0]), day(starts.at(-1))]).join(' to ')}`);
   const summary = section('Devices and firmware');
   const rows = devices.flatMap((device) => {
     const part = section(device.name);

@@ -83,7 +83,7 @@ function resultsTable(results) {
 function incompleteBanner(result) {
   return element('p', {class: 'banner incomplete', role: 'note'},
       element('strong', {}, 'Incomplete'),
-      named(sentence(`${result.name}: ${result.incomplete}`)));
+      named(result.name), ': ', result.incomplete, '.');
 }
 
 // A row per drive and file system, a column per operation.
