@@ -143,6 +143,23 @@ TEST_CASE("links outside lead inside") {
   link.text = "/d";
   calls.run(link).run(on_path(Call::stat, "/l/a")).run(on_path(Call::unlink, "/l"));
   CHECK(calls.text() == "0 stat d/a +0\n");
+  CHECK(calls.initial() == "d d/a ");
+}
+
+TEST_CASE("links outside are followed, but are not in the trees") {
+  CallsUnder calls;
+  calls.resolver.expect_link("/etc/zone", "/usr/zones/here");
+  calls.resolver.expect_link("/m", "/d");
+  SystemCall shell = open_at("/bin/sh", O_RDONLY, 3);
+  shell.result_path = "/usr/bin/sh";
+  calls.run(on_path(Call::stat, "/etc/zone"))
+      .run(on_path(Call::stat, "/m/a"))
+      .run(on_path(Call::stat, "/m/b"))
+      .run(shell)
+      .run(close_of(3));
+  CHECK(calls.text() == "0 stat d/a +0\n0 stat d/b +0\n");
+  CHECK(calls.initial() == "d d/a d/b ");
+  CHECK(calls.builder.trees().final.entries.size() == 3);
 }
 
 TEST_CASE("an unnamed file from outside gets a name inside") {

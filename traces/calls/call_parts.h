@@ -23,10 +23,8 @@ struct CallParts {
   // `builder` outlives the parts.
   CallParts(TraceBuilder& builder_, const ResolverOptions& options)
       : builder(builder_),
-        paths(builder, options.link_at, options.bound),
-        emitter(builder, paths,
-                options.under.empty() ? std::nullopt
-                                      : std::optional(paths.place_of(builder.path(options.under)))),
+        paths(builder, options.link_at, options.bound, options.under),
+        emitter(builder, paths, paths.under()),
         files(builder, paths, emitter),
         working_directory(paths.reached(builder.path(options.working_directory))),
         sees_faults(options.faults) {}

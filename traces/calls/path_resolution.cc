@@ -174,10 +174,11 @@ std::optional<TextId> PathResolution::link_at(PathId path, bool look) {
   TreeModel& model = builder_.model();
   if (existing_ && look) read_existing(path);
   if (path < expected_.size() && expected_[path] != 0) {
+    const bool is_former =
+        model.presence(path) != TreeModel::Presence::absent && !model.last_change(path);
+    if (is_former && is_outside(path)) return expected_[path];
     const TextId text = std::exchange(expected_[path], 0);
-    if (model.presence(path) != TreeModel::Presence::absent && !model.last_change(path)) {
-      model.learn_link(path, text);
-    }
+    if (is_former) model.learn_link(path, text);
   }
   return model.link_text(path);
 }
@@ -216,7 +217,12 @@ bool PathResolution::learn(PathId seen, PathId real) {
     if (paths.is_root(from)) break;
   }
   if (paths.is_root(link) || is_below(target, link)) return true;
-  builder_.model().assume_link(link, builder_.tables().texts.add(relative_text(link, target)));
+  const TextId text = builder_.tables().texts.add(relative_text(link, target));
+  if (is_outside(link)) {
+    expect_link(link, text);
+  } else {
+    builder_.model().assume_link(link, text);
+  }
   return true;
 }
 

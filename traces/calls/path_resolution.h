@@ -32,12 +32,17 @@ class PathResolution {
   // As ResolverOptions::link_at.
   using LinkText = std::function<std::string(const std::string& path)>;
 
-  // `builder` outlives this. `bound`: see ResolverOptions.
+  // `builder` outlives this. `bound`, `under`: see ResolverOptions.
   explicit PathResolution(TraceBuilder& builder, LinkText existing = {},
-                          const std::vector<BoundName>& bound = {})
+                          const std::vector<BoundName>& bound = {}, std::string_view under = {})
       : builder_(builder), existing_(std::move(existing)) {
     for (const BoundName& one : bound) bind(one.mount_point, one.same);
+    if (!under.empty()) under_ = place_of(builder.path(under));
   }
+
+  // The directory that the trace is limited to. Links outside of it lead into it, but are not in
+  // its trees.
+  const std::optional<PathId>& under() const { return under_; }
 
   struct ResolveOptions {
     ResolvedPath base;    // base of a relative path
@@ -102,6 +107,7 @@ class PathResolution {
   void enter(ResolvedPath& at, PathId next) const;
   void leave(ResolvedPath& at);
   PathId component(PathId parent, std::string_view name);
+  bool is_outside(PathId path) const { return under_ && !is_below(path, *under_); }
   std::string relative_text(PathId link, PathId target) const;
   // The target if `path` is a symbolic link.
   std::optional<TextId> link_at(PathId path, bool look);
@@ -114,9 +120,11 @@ class PathResolution {
   };
 
   TraceBuilder& builder_;
-  std::vector<Extent> extents_;   // by PathId, as far as needed
-  std::vector<TextId> expected_;  // targets of links, by PathId; 0: none
+  std::vector<Extent> extents_;  // by PathId, as far as needed
+  // Targets of links, by PathId, which the model does not know yet, or which are outside; 0: none.
+  std::vector<TextId> expected_;
   LinkText existing_;
+  std::optional<PathId> under_;
   std::vector<bool> link_checked_;  // by PathId: existing_ was called
   std::vector<bool> confirmed_;     // paths reported by the tracer: no component is a link
   std::unordered_set<PathId> specials_;
