@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "filesets/system/counted.h"
+#include "traces/reel/reel_summary.h"
 
 namespace filereel {
 namespace {
@@ -32,8 +32,8 @@ std::optional<GroupedCommits> grouped_commits(RecordedSource& source, double rec
   std::vector<RecordedOperation> block(4096);
   while (const std::size_t count = source.next(block)) {
     for (const auto& [operation, start_ns, duration_ns, data] : std::span(block).first(count)) {
+      if (is_sync(operation.kind)) ++all.all_syncs;
       if (std::ranges::find(kSyncs, operation.kind) == kSyncs.end()) continue;
-      ++all.all_syncs;
       if (operation.entry == kNoFileId) continue;
       SyncedFile& file = files[operation.entry];
       if (file.syncs > 0 && file.last != operation.thread) ++file.changes;
@@ -74,11 +74,12 @@ double most_saved(const GroupedCommits& commits, const Sample& sample) {
 
 std::string grouped_commits_text(const GroupedCommits& commits, double most) {
   return fmt::format(
-      "files that up to {} sync in turn have {}: a server that groups its commits makes fewer on a "
-      "slower disk, but the replay makes all{}",
-      counted(commits.threads, "thread"), counted_of(commits.syncs, commits.all_syncs, "sync"),
-      most > 0 ? fmt::format("; intervals begin up to {:.0f} % lower for this", most * 100)
-               : "; here they are as fast as where they were recorded, so this saves nothing");
+      "{:.0f} % of the syncs are commits that a server can combine on a slow disk{}",
+      static_cast<double>(commits.syncs) / static_cast<double>(commits.all_syncs) * 100,
+      most > 0 ? fmt::format(". The program may be faster than shown there; the lower ends of the "
+                             "intervals allow for it (up to {:.0f} %)",
+                             most * 100)
+               : "; here they are as fast as in the recording, so that saves nothing");
 }
 
 }  // namespace filereel

@@ -20,7 +20,7 @@ namespace filereel {
 
 struct GroupedCommits {
   std::uint64_t syncs = 0;      // of files that several threads sync in turn
-  std::uint64_t all_syncs = 0;  // of all files
+  std::uint64_t all_syncs = 0;  // of all kinds (is_sync), of all files
   std::uint32_t threads = 0;    // the most that sync one of these files
   double sync_s = 0;            // recorded mean duration of `syncs`
   double recorded_s = 0;        // time of the recording
@@ -32,7 +32,8 @@ std::optional<GroupedCommits> grouped_commits(RecordedSource& source, double rec
 // The largest share of the time of a replay that the program can save by larger groups, below 1.
 double most_saved(const GroupedCommits& commits, const Sample& sample);
 
-// What that means, as a sentence without a full stop. `most`: the largest share of all volumes.
+// What that means, as sentences without the final full stop. `most`: the largest share of all
+// volumes.
 std::string grouped_commits_text(const GroupedCommits& commits, double most);
 
 }  // namespace filereel

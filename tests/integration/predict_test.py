@@ -182,7 +182,7 @@ class Predictions(IntegrationTest):
                 (point / "real").mkdir()
                 done = self.predict(self.scratch / "server.reel", point / "replayed")
                 took = float(call("python3", self.scratch / "server.py", cwd=point / "real"))
-        self.assertIn("a server that groups its commits", " ".join(done.out.split()))
+        self.assertIn("commits that a server can combine", " ".join(done.out.split()))
         [told] = self.prediction()["predictions"]
         self.assertGreater(told["most_saved"], 0.1)
         self.assertLessEqual(told["interval_95"]["low"], took)

@@ -6,19 +6,6 @@
 namespace filereel {
 namespace {
 
-bool is_sync(OperationKind kind) {
-  switch (kind) {
-    case OperationKind::sync:
-    case OperationKind::sync_data:
-    case OperationKind::sync_range:
-    case OperationKind::sync_volume:
-    case OperationKind::sync_map:
-      return true;
-    default:
-      return false;
-  }
-}
-
 class Counter {
  public:
   explicit Counter(const TraceInfo& info)
@@ -81,6 +68,19 @@ class Counter {
 };
 
 }  // namespace
+
+bool is_sync(OperationKind kind) {
+  switch (kind) {
+    case OperationKind::sync:
+    case OperationKind::sync_data:
+    case OperationKind::sync_range:
+    case OperationKind::sync_volume:
+    case OperationKind::sync_map:
+      return true;
+    default:
+      return false;
+  }
+}
 
 ReelSummary summarise_trace(RecordedSource& source, const TraceInfo& info,
                             const std::stop_token& stop) {

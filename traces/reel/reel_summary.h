@@ -19,6 +19,9 @@ struct AccessCounts {
   std::uint64_t bytes = 0, sequential_bytes = 0;
 };
 
+// Whether it is one of fsync, fdatasync, sync_file_range, syncfs and msync.
+bool is_sync(OperationKind kind);
+
 struct ReelSummary {
   struct Kind {
     std::uint64_t count = 0;
@@ -31,7 +34,7 @@ struct ReelSummary {
   std::uint64_t calls = 0;         // part of the operations; the others order the replay
   std::uint64_t asynchronous = 0;  // queued reads, writes and syncs
   AccessCounts reads, writes;
-  std::uint64_t syncs = 0;  // fsync, fdatasync, sync_file_range, syncfs, msync
+  std::uint64_t syncs = 0;  // is_sync
   std::uint64_t errors = 0;
   std::map<int, std::uint64_t> errors_by_number;  // number of calls by errno
   std::uint64_t threads_used = 0;                 // with at least one operation
