@@ -15,12 +15,12 @@
 namespace filereel {
 namespace {
 
-Task& new_root_task(CallParts& parts, const SystemCall& call) {
+Task& new_root_task(CallParts& parts, const SystemCall& call, const std::string& name = {}) {
   const std::uint32_t process = call.process != 0 ? call.process : call.thread;
   const Process* known = parts.tasks.find_process(process);
   const Task* sibling = known ? known->tasks.front() : nullptr;
   const std::uint32_t number =
-      parts.builder.add_thread({.process = process, .thread = call.thread, .name = {}});
+      parts.builder.add_thread({.process = process, .thread = call.thread, .name = name});
   Task& task = parts.tasks.add(call.thread, process, number);
   if (sibling) {  // the thread's creation was not seen
     task.files = sibling->files;
@@ -90,7 +90,7 @@ void begin_process(CallParts& parts, const KnownProcess& known) {
   if (parts.tasks.find_process(known.id)) return;
   SystemCall first;
   first.thread = first.process = known.id;
-  Task& task = new_root_task(parts, first);
+  Task& task = new_root_task(parts, first, known.name);
   bool deleted = false;
   FsState& around = *task.fs_state;
   if (!known.root.empty()) around.root = parts.paths.real(known.root, deleted);
@@ -103,7 +103,7 @@ void begin_process(CallParts& parts, const KnownProcess& known) {
   around.umask = known.mode_mask;
   for (const std::uint32_t thread : known.threads) {
     first.thread = thread;
-    if (thread != known.id) new_root_task(parts, first);
+    if (thread != known.id) new_root_task(parts, first, known.name);
   }
   first.thread = known.id;
   for (const KnownProcess::Open& open : known.open) {

@@ -44,6 +44,10 @@ std::string text_of(const std::string& path) {
   return text;
 }
 
+std::string first_line(const std::string& text) {
+  return text.substr(0, text.find('\n'));
+}
+
 // The numeric entry names of a directory in /proc.
 std::vector<std::uint32_t> numbers_in(const std::string& directory) {
   std::vector<std::uint32_t> numbers;
@@ -145,6 +149,7 @@ KnownProcess running_process(std::uint32_t process, bool will_exec) {
   const std::string home = fmt::format("/proc/{}", process);
   KnownProcess known;
   known.id = process;
+  if (!will_exec) known.name = first_line(text_of(home + "/comm"));
   known.threads = numbers_in(home + "/task");
   const std::string foreign = foreign_root(process);
   known.directory = working_directory(process, foreign);
