@@ -382,6 +382,9 @@ std::string bpf_missing() {
   if (std::string denied = denial("bpf"); !denied.empty()) return denied;
   const BpfLog log;
   if (!kernel_types()) {
+    if (access("/sys/kernel", F_OK) != 0) {  // as in a chroot
+      return "BPF needs /sys: mount it (mount -t sysfs sysfs /sys)";
+    }
     return "BPF needs a kernel with BTF type information (CONFIG_DEBUG_INFO_BTF, "
            "/sys/kernel/btf/vmlinux)";
   }
