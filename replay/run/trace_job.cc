@@ -28,6 +28,19 @@
 namespace filereel {
 namespace {
 
+// All in one line: `show` lists them.
+void warn_of_approximations(const TraceInfo& info, const std::string& name, Result& result) {
+  if (info.approximated.empty()) return;
+  const auto most =
+      std::ranges::max_element(info.approximated, {}, [](const auto& one) { return one.second; });
+  const std::size_t others = info.approximated.size() - 1;
+  result.warn(
+      {"trace-approximated",
+       fmt::format("approximated: {} ({}){}", printable(most->first), most->second,
+                   others == 0 ? "" : fmt::format(", and {}", counted(others, "other kind"))),
+       fmt::format("filereel show {} lists all", name)});
+}
+
 void warn_of_trace(const TraceInfo& info, const std::string& name, Result& result) {
   const auto warn = [&](const char* code, std::string_view what, const std::string& reason,
                         std::uint64_t number, const char* next_step) {
@@ -45,10 +58,6 @@ void warn_of_trace(const TraceInfo& info, const std::string& name, Result& resul
            "the replay does less work than the program did");
     }
   }
-  for (const auto& [reason, number] : info.approximated) {
-    warn("trace-approximated", "approximated", reason, number,
-         "see docs/import.md for the mapping of calls to operations");
-  }
   if (info.check.differing > 0) {
     result.warn({"trace-differs", describe_differences(info.check),
                  "the replay repeats the recording, not what the program did"});
@@ -59,6 +68,7 @@ void warn_of_trace(const TraceInfo& info, const std::string& name, Result& resul
                              counted(info.operations, "operation is", "operations are")),
                  "record or import it again"});
   }
+  warn_of_approximations(info, name, result);
 }
 
 // Requests in flight need io_uring.
