@@ -36,6 +36,7 @@
 #include "tools/output_options.h"
 #include "tools/progress.h"
 #include "tools/recorder_choice.h"
+#include "tools/recording_conditions.h"
 #include "tools/reel_output.h"
 #include "tools/signals.h"
 #include "traces/record/program.h"
@@ -179,10 +180,20 @@ bool can_start(const RecordArguments& arguments) {
   return file && access(file->c_str(), X_OK) == 0;
 }
 
+constexpr int kKilled = 128;
+
+// "exited with 1"; "" if it succeeded, was asked to end, or goes on.
+std::string failure_of(const RecordArguments& arguments, const RecordOutcome& outcome,
+                       bool interrupted) {
+  const int status = outcome.status.value_or(0);
+  if (status == 0 || interrupted || !arguments.duration.empty()) return "";
+  return status > kKilled ? fmt::format("was killed by signal {}", status - kKilled)
+                          : fmt::format("exited with {}", status);
+}
+
 // filereel's exit code after the program's end.
 int exit_code_for(const RecordArguments& arguments, const RecordOutcome& outcome, bool interrupted,
                   const Session& session) {
-  constexpr int kKilled = 128;
   if (arguments.command.empty()) return 0;  // Ctrl-C is the usual end of such a recording
   if (!outcome.status) {
     session.notice(program_name(arguments) + " continues unrecorded");
@@ -191,11 +202,8 @@ int exit_code_for(const RecordArguments& arguments, const RecordOutcome& outcome
   const int status = *outcome.status;
   if (arguments.exit_code) return status;
   if (interrupted) return status < kKilled ? 0 : Session::kInterrupted;
-  if (status != 0 && arguments.duration.empty()) {
-    session.notice(fmt::format("{} {}", program_name(arguments),
-                               status > kKilled
-                                   ? fmt::format("was killed by signal {}", status - kKilled)
-                                   : fmt::format("exited with {}", status)));
+  if (const std::string why = failure_of(arguments, outcome, interrupted); !why.empty()) {
+    session.notice(fmt::format("{} {}", program_name(arguments), why));
   }
   return 0;
 }
@@ -279,6 +287,9 @@ void record(const RecordArguments& arguments, Session& session) {
                          counted(output.written(), "operation"), format_size(output.bytes()),
                          recorder->lost());
     };
+    RecordingConditions conditions(choice.backend->has_ring
+                                       ? std::function<std::uint64_t()>()
+                                       : [&signals] { return signals.continued(); });
     ProgressLine line(session,
                       shares_standard_error(arguments) ? std::function<std::string()>() : describe);
     RecordingEnd end(signals.token());
@@ -289,10 +300,16 @@ void record(const RecordArguments& arguments, Session& session) {
     if (is_early) line.notice(notice);
     request.started = [&] {
       started = true;
+      conditions.begin(request.process);
       if (!is_early) line.notice(notice);
       if (duration_ns) end.count_down(*duration_ns);
     };
+    request.ended = [&] { conditions.end(); };
     outcome = recorder->record(request, output.builder(), end.token());
+    conditions.add_facts(output.builder());
+    if (const std::string why = failure_of(arguments, outcome, signals.requested()); !why.empty()) {
+      output.builder().fact(kFailedFact, why);
+    }
   } catch (const Error& error) {
     if (!started) throw;
     fail(arguments, error);

@@ -33,6 +33,10 @@ void ReelOutput::add(const RecordedOperation& operation) {
   if (samples_) samples_->add(operation);
   count_.fetch_add(1, std::memory_order_relaxed);
   const Operation& op = operation.operation;
+  if (operation_info(op.kind).is_call) in_files_ns_ += operation.duration_ns;
+  if (op.kind == OperationKind::wait && op.flags == wait_flags::kForOutside) {
+    outside_ns_ += operation.duration_ns;
+  }
   if (operation_info(op.kind).moves_data && op.expected > 0) {
     bytes_.fetch_add(static_cast<std::uint64_t>(op.expected), std::memory_order_relaxed);
   }
@@ -79,7 +83,20 @@ void ReelOutput::finish_quietly(bool timed, const Session& session) {
   remark(info, session);
 }
 
+// Such as the client of a database: it waits for a socket, and another program uses the files.
+bool ReelOutput::works_elsewhere(const TraceInfo& info) const {
+  constexpr double kMuch = 0.5, kLittle = 0.02;
+  const auto all = static_cast<double>(info.duration_ns);
+  return info.timed && static_cast<double>(outside_ns_) > kMuch * all &&
+         static_cast<double>(in_files_ns_) < kLittle * all;
+}
+
 void ReelOutput::remark(const TraceInfo& info, const Session& session) const {
+  if (works_elsewhere(info)) {
+    session.notice(
+        "the program mostly waited, and hardly used files: if a server uses them for it, record "
+        "the server (--pid)");
+  }
   notice_of_losses(info, session);
   if (samples_ && info.check.done && info.check.writes == 0) {
     session.notice("content not compared with reality: no write could be compared");
@@ -111,8 +128,19 @@ void notice_of_losses(const TraceInfo& info, const Session& session) {
   for (const auto& [reason, count] : info.lost) {
     session.notice(fmt::format("not in the trace: {} ({})", printable(reason), count));
   }
+  if (const auto line = info.facts.find(std::string(kUnrecognisedFact)); line != info.facts.end()) {
+    session.notice(fmt::format("the first unrecognised line: {}", printable(line->second)));
+  }
   for (const auto& [reason, count] : info.approximated) {
     session.notice(fmt::format("approximated: {} ({})", printable(reason), count));
+  }
+  for (const std::string_view name : {kStoppedFact, kThrottledFact}) {
+    const auto fact = info.facts.find(std::string(name));
+    if (fact == info.facts.end()) continue;
+    session.notice(
+        fmt::format("{}, so predictions from this reel have no known accuracy; record "
+                    "again without it",
+                    printable(fact->second)));
   }
   for (const std::string& line : describe_check(info.check)) session.notice(line);
 }

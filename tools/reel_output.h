@@ -56,6 +56,7 @@ class ReelOutput final : private OperationSink {
   void add(const RecordedOperation& operation) override;
   TraceInfo complete(bool timed, const Session& session);
   void remark(const TraceInfo& info, const Session& session) const;
+  bool works_elsewhere(const TraceInfo& info) const;
 
   std::string path_;
   TraceTables tables_;
@@ -63,6 +64,7 @@ class ReelOutput final : private OperationSink {
   LastOperations last_;
   std::optional<ContentSamples> samples_;
   std::atomic<std::uint64_t> count_ = 0, bytes_ = 0;
+  std::uint64_t in_files_ns_ = 0, outside_ns_ = 0;  // of all threads: in calls, waiting for others
   TraceBuilder builder_;
 };
 

@@ -21,6 +21,13 @@ inline constexpr std::uint16_t kTraceCompressedPermille = 500;
 inline constexpr std::string_view kEventsLost = "events lost while recording";
 inline constexpr std::string_view kEventsBeyondMemory = "events lost for lack of memory (--memory)";
 
+// Names of facts (TraceInfo::facts) about what disturbed the recording; their texts are for
+// display.
+inline constexpr std::string_view kStoppedFact = "stopped";      // by SIGSTOP, or a suspend
+inline constexpr std::string_view kThrottledFact = "throttled";  // by a quota of processor time
+inline constexpr std::string_view kFailedFact = "failed";        // how the program ended
+inline constexpr std::string_view kUnrecognisedFact = "unrecognised";  // the first such line
+
 // The names that operations refer to. Grows while a trace is created; complete when a trace is
 // read.
 struct TraceTables {

@@ -105,6 +105,11 @@ std::vector<ControlGroup> processor_groups() {
   return control_groups(read_file("/proc/self/cgroup").value_or(""), mounted_file_systems(), "cpu");
 }
 
+std::vector<ControlGroup> processor_groups(std::uint32_t process) {
+  return control_groups(read_file(fmt::format("/proc/{}/cgroup", process)).value_or(""),
+                        mounted_file_systems(), "cpu");
+}
+
 std::optional<CpuQuota> read_cpu_quota(const ControlGroup& group) {
   const std::optional<double> cores = quota_of(group);
   if (!cores) return std::nullopt;
@@ -116,6 +121,39 @@ std::optional<CpuQuota> read_cpu_quota(const ControlGroup& group) {
                           ? static_cast<double>(number_after(stat, "throttled_usec")) * 1e-6
                           : static_cast<double>(number_after(stat, "throttled_time")) * 1e-9;
   return quota;
+}
+
+bool Throttling::matters() const {
+  constexpr double kMatters = 0.01;
+  return periods > 0 && throttled_periods > kMatters * periods;
+}
+
+void Throttling::add(const Throttling& other) {
+  cores = other.cores;
+  periods += other.periods;
+  throttled_periods += other.throttled_periods;
+  throttled_s += other.throttled_s;
+}
+
+std::optional<Throttling> throttling_between(std::span<const CpuQuota> before,
+                                             std::span<const CpuQuota> after) {
+  std::optional<Throttling> most;
+  if (before.size() != after.size()) return most;  // the process changed its group
+  for (std::size_t i = 0; i < after.size(); ++i) {
+    const CpuQuota &first = before[i], &last = after[i];
+    if (last.cores == 0 || last.periods < first.periods ||
+        last.throttled_periods < first.throttled_periods) {
+      continue;
+    }
+    const double seconds = std::max(0.0, last.throttled_s - first.throttled_s);
+    if (most && seconds <= most->throttled_s) continue;
+    most = Throttling{
+        .cores = last.cores,
+        .periods = static_cast<double>(last.periods - first.periods),
+        .throttled_periods = static_cast<double>(last.throttled_periods - first.throttled_periods),
+        .throttled_s = seconds};
+  }
+  return most;
 }
 
 Pressure read_pressure(const std::vector<ControlGroup>& groups, const std::string& machine) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,8 +25,9 @@ std::vector<ControlGroup> control_groups(const std::string& membership,
                                          const std::vector<MountedFileSystem>& mounts,
                                          std::string_view controller);
 
-// Those of this process for processor time.
+// Those of this process for processor time; of another one, if it still exists.
 std::vector<ControlGroup> processor_groups();
+std::vector<ControlGroup> processor_groups(std::uint32_t process);
 
 // The quota of processor time of one group, and its use.
 struct CpuQuota {
@@ -36,6 +38,21 @@ struct CpuQuota {
 
 // Of one group; nothing if its files are missing.
 std::optional<CpuQuota> read_cpu_quota(const ControlGroup& group);
+
+// How long a quota made a group wait between two looks.
+struct Throttling {
+  double cores = 0;  // the quota
+  double periods = 0, throttled_periods = 0;
+  double throttled_s = 0;  // over all processors
+
+  // More than one period of a hundred.
+  bool matters() const;
+  // The wait of another time, under the same quota.
+  void add(const Throttling& other);
+};
+// Of the group that waited longest. Nothing without a quota, or if the groups are not the same.
+std::optional<Throttling> throttling_between(std::span<const CpuQuota> before,
+                                             std::span<const CpuQuota> after);
 
 // Microseconds since the start in which some task waited ("some total" of PSI); nothing if the
 // kernel does not say.

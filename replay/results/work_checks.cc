@@ -53,22 +53,17 @@ void check_calls(Result& result) {
 
 void check_throttling(Result& result) {
   std::size_t looks = 0, throttled = 0;
-  double periods = 0, waited = 0, seconds = 0, quota = 0;
+  Throttling all;
   for_each_sample(result, [&](const Sample& sample) {
     const Conditions& one = sample.conditions;
     if (!one.cpu_periods || !one.cpu_throttled_periods) return;
     ++looks;
-    periods += *one.cpu_periods;
-    waited += *one.cpu_throttled_periods;
-    seconds += one.cpu_throttled_s.value_or(0);
-    quota = one.cpu_quota.value_or(0);
+    all.add(throttling_of(one));
     if (is_throttled(one)) ++throttled;
   });
   if (throttled == 0) return;
   result.warn({"cpu-throttled",
-               fmt::format("the CPU quota of {} made filereel wait in {:.0f} of {:.0f} periods, "
-                           "{} in all ({})",
-                           cores_text(quota), waited, periods, format_duration(seconds),
+               fmt::format("{} ({})", quota_wait_text(all, "filereel"),
                            counted_of(throttled, looks, "sample")),
                "raise the quota of the container or service (cpu.max, CPUQuota=), or measure "
                "without it"});
@@ -86,12 +81,32 @@ void check_stops(Result& result) {
        fmt::format("{} {} not used: filereel was stopped (Ctrl-Z, SIGSTOP) or frozen (docker "
                    "pause), or the machine suspended, meanwhile",
                    counted_of(stopped, looks, "sample"), agreeing(stopped, "is", "are")),
-       "repeat the run without an interruption"});
+       "one more was taken for each, up to the number wanted; do not stop filereel while it "
+       "measures"});
+}
+
+// Of replays and workloads with --warm: files that are read from the device were not in the caches.
+void check_warmth(Result& result) {
+  constexpr double kLeastBytes = 1e6, kShare = 0.02;
+  if (result.plan.jobs.empty() || !std::ranges::all_of(result.plan.jobs, &JobRecord::warm)) return;
+  std::size_t looks = 0, cold = 0;
+  for_each_sample(result, [&](const Sample& sample) {
+    if (sample.cold_method != "warm" || !sample.device_bytes_read) return;
+    ++looks;
+    const double least = std::max(kLeastBytes, kShare * static_cast<double>(sample.bytes));
+    if (static_cast<double>(*sample.device_bytes_read) > least) ++cold;
+  });
+  if (cold == 0) return;
+  result.warn({"not-warm",
+               fmt::format("the caches were not warm in {}: the device was read",
+                           counted_of(cold, looks, "step")),
+               "use files that fit in memory, and a drive that nothing else reads"});
 }
 
 }  // namespace
 
 void check_work(Result& result) {
+  check_warmth(result);
   check_calls(result);
   check_throttling(result);
   check_stops(result);

@@ -40,25 +40,6 @@ std::optional<std::uint64_t> traffic(const std::set<std::string>& drives) {
   return sum;
 }
 
-// Of the group that throttled most.
-void add_throttling(const std::vector<CpuQuota>& before, const std::vector<CpuQuota>& after,
-                    Conditions& conditions) {
-  if (before.size() != after.size()) return;  // the process changed its group
-  for (std::size_t i = 0; i < after.size(); ++i) {
-    const CpuQuota &first = before[i], &last = after[i];
-    if (last.cores == 0 || last.periods < first.periods ||
-        last.throttled_periods < first.throttled_periods) {
-      continue;
-    }
-    const double seconds = std::max(0.0, last.throttled_s - first.throttled_s);
-    if (conditions.cpu_throttled_s && seconds <= *conditions.cpu_throttled_s) continue;
-    conditions.cpu_throttled_s = seconds;
-    conditions.cpu_periods = static_cast<double>(last.periods - first.periods);
-    conditions.cpu_throttled_periods =
-        static_cast<double>(last.throttled_periods - first.throttled_periods);
-  }
-}
-
 double share(std::uint64_t before, std::uint64_t after, double whole) {
   return after > before ? static_cast<double>(after - before) / whole : 0.0;
 }
@@ -110,7 +91,11 @@ void add_group_use(const GroupLook& before, const GroupLook& after, Conditions& 
   if (after.use.memory_limit) {
     conditions.memory_limit = static_cast<double>(*after.use.memory_limit);
   }
-  add_throttling(before.use.quotas, after.use.quotas, conditions);
+  if (const auto throttling = throttling_between(before.use.quotas, after.use.quotas)) {
+    conditions.cpu_throttled_s = throttling->throttled_s;
+    conditions.cpu_periods = throttling->periods;
+    conditions.cpu_throttled_periods = throttling->throttled_periods;
+  }
   const double us =
       after.at_ns > before.at_ns ? static_cast<double>(after.at_ns - before.at_ns) * 1e-3 : 0.0;
   const auto add = [&](const std::optional<std::uint64_t> Pressure::* resource,

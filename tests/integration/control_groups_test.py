@@ -6,13 +6,22 @@ import signal
 import time
 import unittest
 
-from support import IntegrationTest, find, main, wait_until
+from support import IntegrationTest, find, main, no_bpf, wait_until
 
 CPU = "/sys/fs/cgroup/cpu"
 # Reads of cached files: a second of processor time.
 WORK = """files: {count: 4, size: 1 MiB}
 access: {size: 4 KiB, random: 100 %}
 stop: {time: 1 s}
+"""
+# Half a second of processor time between two writes.
+BUSY = """
+import time
+for name in "ab":
+    with open(name, "w") as file:
+        file.write(name)
+    while time.process_time() < 0.5:
+        pass
 """
 
 
@@ -48,6 +57,16 @@ class Limits(IntegrationTest):
                       "--json", name, wrap=wrap)
         return self.result(name)
 
+    def group_with_quota(self):
+        """A new group with 0.3 cores, and the command that enters it."""
+        root, file, text = quota_file()
+        group = f"{root}/reel-test-{os.getpid()}"
+        os.mkdir(group)
+        self.addCleanup(os.rmdir, group)
+        with open(f"{group}/{file}", "w") as quota:
+            quota.write(text)
+        return group, ["sh", "-c", f'echo $$ > {group}/cgroup.procs && exec "$@"', "sh"]
+
     def warnings(self, result, code):
         return [one["text"] for one in result["warnings"] if one["code"] == code]
 
@@ -69,14 +88,8 @@ class Limits(IntegrationTest):
 
     @unittest.skipUnless(quota_file(), "needs root, and control groups with a CPU controller")
     def test_a_quota_of_processor_time(self):
-        root, file, text = quota_file()
-        group = f"{root}/reel-test-{os.getpid()}"
-        os.mkdir(group)
-        self.addCleanup(os.rmdir, group)
-        with open(f"{group}/{file}", "w") as quota:
-            quota.write(text)
-        enter = f'echo $$ > {group}/cgroup.procs && exec "$@"'
-        result = self.measured("few.json", wrap=["sh", "-c", enter, "sh"])
+        group, enter = self.group_with_quota()
+        result = self.measured("few.json", wrap=enter)
         conditions = result["measurements"][0]["samples"][0]["conditions"]
         self.assertEqual(result["host"]["cpu_quota"], 0.3)
         self.assertEqual(conditions["cpu_quota"], 0.3)
@@ -89,6 +102,50 @@ class Limits(IntegrationTest):
         self.assertEqual(told["CPU quota"][1], "0.3 cores")
         self.assertEqual(told["CPU throttling"], ("none", "some periods"))
         wait_until(lambda: not pathlib.Path(group, "cgroup.procs").read_text(), 10)
+
+    def predicted(self, reel, **options):
+        done = self.filereel("predict", reel, self.folder("near"), **options)
+        return " ".join(done.out.split())
+
+    def record(self, reel, *command, backend="bpf", **options):
+        return self.filereel("record", "--backend", backend, "--under", self.folder("near"), "-o",
+                             self.scratch / reel, "--", *command, cwd=self.folder("near"), **options)
+
+    @unittest.skipUnless(quota_file(), "needs root, and control groups with a CPU controller")
+    def test_a_quota_during_a_recording_or_a_replay_makes_the_accuracy_unknown(self):
+        if no_bpf():
+            self.skipTest(no_bpf())
+        group, enter = self.group_with_quota()
+        told = self.record("q.reel", "python3", "-c", BUSY, wrap=enter)
+        self.assertIn("the CPU quota of 0.3 cores made the program wait in", told.err)
+        self.assertIn("no known accuracy", told.err)
+        self.assertIn("throttled", self.filereel("show", "q.reel").out)
+        self.assertIn("ACCURACY UNKNOWN: during the recording, the CPU quota of 0.3 cores",
+                      self.predicted("q.reel"))
+        told = self.record("good.reel", "python3", "-c", BUSY)
+        self.assertNotIn("accuracy", told.err)
+        self.assertNotIn("throttled", self.filereel("show", "good.reel").out)
+        self.assertIn("ACCURACY UNKNOWN: during the replays, the CPU quota of 0.3 cores",
+                      self.predicted("good.reel", wrap=enter))
+        wait_until(lambda: not pathlib.Path(group, "cgroup.procs").read_text(), 10)
+
+    def test_a_stop_during_a_recording_makes_the_accuracy_unknown(self):
+        stops = "(sleep 0.3; kill -CONT $$) & echo a > a; kill -STOP $$; echo b > b; wait"
+        for backend in ("strace",) if no_bpf() else ("bpf", "strace"):
+            if backend == "strace" and not find("strace"):
+                continue
+            with self.subTest(backend):
+                told = self.record("s.reel", "sh", "-c", stops, backend=backend)
+                self.assertIn("SIGSTOP or Ctrl-Z stopped the program for", told.err)
+                shown = " ".join(self.filereel("show", "s.reel").out.split())
+                self.assertIn("SIGSTOP or Ctrl-Z stopped the program for", shown)
+                self.assertIn("during the recording, SIGSTOP or Ctrl-Z stopped the program",
+                              self.predicted("s.reel"))
+                told = self.record("s.reel", "sh", "-c", "echo a > a; sleep 0.1; echo b > b; exit 3",
+                                   backend=backend)
+                self.assertNotIn("stopped", told.err + self.filereel("show", "s.reel").out)
+                self.assertIn("the recorded program failed (it exited with 3)",
+                              self.predicted("s.reel"))
 
     def test_a_sample_during_which_it_was_stopped_is_not_used(self):
         (self.scratch / "w.yaml").write_text(WORK)
@@ -108,9 +165,10 @@ class Limits(IntegrationTest):
         samples = self.result()["measurements"][0]["samples"]
         self.assertNotIn("stops", samples[0]["conditions"])
         self.assertGreaterEqual(samples[1]["conditions"]["stops"], 1)
-        self.assertIn("1 of 2 samples is not used", self.warnings(self.result(), "run-stopped")[0])
-        rate = self.result()["measurements"][0]["summary"]["operations_per_s"]
-        self.assertEqual(rate["low"], rate["high"])
+        self.assertIn(len(samples), (3, 4))  # one more for each that was stopped, two at most
+        stopped = sum("stops" in one["conditions"] for one in samples)
+        self.assertIn(f"{stopped} of {len(samples)} samples",
+                      self.warnings(self.result(), "run-stopped")[0])
 
     @unittest.skipUnless(freezers(), "needs root, and control groups that freeze")
     def test_a_sample_during_which_its_group_was_frozen_is_not_used(self):

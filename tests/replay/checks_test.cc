@@ -128,6 +128,19 @@ TEST_CASE("caches that should be warm and were not give a warning with the worst
       "read, too");
 }
 
+TEST_CASE("reads of the device with --warm show that the caches were not warm") {
+  Result result = result_of(kSteady);
+  for (Sample& sample : result.measurements[0].samples) {
+    sample.cold_method = "warm";
+    sample.device_bytes_read = 0;
+  }
+  result.measurements[0].samples[1].device_bytes_read = 200'000'000;
+  CHECK(codes_of(result).empty());  // without --warm, some steps keep what others left
+  result.plan.jobs.emplace_back().warm = true;
+  CHECK(codes_of(result) == Codes{"not-warm"});
+  CHECK(text_of(result, "not-warm").starts_with("the caches were not warm in 1 of "));
+}
+
 TEST_CASE("caches from which only file content can be dropped are reported") {
   Result result = result_of(kSteady);
   for (Sample& sample : result.measurements[0].samples) sample.cold_method = "fadvise";

@@ -231,6 +231,19 @@ TEST_CASE("a process has ended when it was waited for, even if its end is report
                            [](const auto& one) { return one.operation.kind; }) == 1);
 }
 
+TEST_CASE("the time in which a signal stopped the threads counts once") {
+  RecordedEvents events;
+  const auto stop = [](std::uint32_t thread, std::uint64_t begin, std::uint64_t end) {
+    BpfEvent wait(EVENT_WAIT);
+    wait.head.flags = WAIT_FOR_PAGE;
+    return wait.with({0, 1}).at(kZero + begin, kZero + end).by(thread, 100);
+  };
+  events.take(opened("/f", 3, 0x10).real(0, "/f"));
+  CHECK(events.translation.stopped_ns() == 0);
+  events.take(stop(100, 1000, 3000)).take(stop(101, 1100, 3100)).take(stop(100, 5000, 5500));
+  CHECK(events.translation.stopped_ns() == 2600);
+}
+
 TEST_CASE("a wait names the thread that ended it, which may have ended, too") {
   RecordedEvents events;
   BpfEvent for_thread(EVENT_WAIT), for_ended(EVENT_WAIT), for_unknown(EVENT_WAIT);

@@ -183,7 +183,24 @@ TEST_CASE("Interleaved output of the traced program does little harm") {
       "mkdir(\"/a\", 0777) = 0\n"
       "mkdir(\"/b\", 07");
   CHECK(imported.lost("unrecognised lines") == 2);
+  CHECK(imported.info().facts.at("unrecognised") == "some words of the program");
   CHECK(imported.text().find("mkdir a mode 755") != std::string::npos);
+}
+
+TEST_CASE("The time in which a signal stopped the program is a fact of the trace") {
+  Imported imported(
+      "7 1700000000.000000 mkdir(\"/a\", 0777) = 0\n"
+      "7 1700000000.100000 --- SIGSTOP {si_signo=SIGSTOP, si_code=SI_USER, si_pid=9} ---\n"
+      "7 1700000000.100000 --- stopped by SIGSTOP ---\n"
+      "8 1700000000.200000 --- stopped by SIGSTOP ---\n"
+      "7 1700000001.600000 --- SIGCONT {si_signo=SIGCONT, si_code=SI_USER, si_pid=9} ---\n"
+      "8 1700000001.700000 --- SIGCONT {si_signo=SIGCONT, si_code=SI_USER, si_pid=9} ---\n"
+      "7 1700000001.800000 mkdir(\"/b\", 0777) = 0\n");
+  CHECK(imported.info().facts.at("stopped") == "SIGSTOP or Ctrl-Z stopped the program for 1.5 s");
+  CHECK_FALSE(Imported("7 1700000000.000000 mkdir(\"/a\", 0777) = 0\n"
+                       "7 1700000000.100000 --- SIGCONT {si_signo=SIGCONT} ---\n")
+                  .info()
+                  .facts.contains("stopped"));
 }
 
 TEST_CASE("A thread that executes a program becomes the first one of its process") {

@@ -98,8 +98,10 @@ void anonymise_trace(const TraceInput& input, std::uint64_t key, TraceBuilder& o
   remapper.add_threads();
   remapper.add_losses();
   // Other facts, such as the command, may contain names.
-  if (const auto source = input.info.facts.find("source"); source != input.info.facts.end()) {
-    out.fact(source->first, source->second);
+  for (const std::string_view kept :
+       {std::string_view("source"), kStoppedFact, kThrottledFact, kFailedFact}) {
+    const auto fact = input.info.facts.find(std::string(kept));
+    if (fact != input.info.facts.end()) out.fact(fact->first, fact->second);
   }
   OperationReader operations(input.source);
   for (; const RecordedOperation* next = operations.peek(); operations.pop()) remapper.add(*next);

@@ -95,15 +95,17 @@ void StraceImport::check_understood() {
                           printable(input_.name()), input_.line()));
 }
 
-void StraceImport::garbled() {
+void StraceImport::garbled(std::string_view text) {
+  constexpr std::size_t kShown = 100;
   ++other_;
+  if (unrecognised_.empty()) unrecognised_ = printable(text.substr(0, kShown));
   builder_.lost("unrecognised lines");
 }
 
 void StraceImport::keep_fragment(std::string_view text, bool certain) {
   if (text.size() > kLongestFragment || joins_ > kMostJoins) {
     joins_ = 0;
-    return garbled();
+    return garbled(text);
   }
   fragment_ = text;
   fragment_certain_ = certain;
@@ -111,8 +113,8 @@ void StraceImport::keep_fragment(std::string_view text, bool certain) {
 
 void StraceImport::lose_fragment() {
   if (fragment_.empty()) return;
+  garbled(fragment_);
   fragment_.clear();
-  garbled();
 }
 
 void StraceImport::take(std::string_view text) {
@@ -134,11 +136,18 @@ void StraceImport::take(std::string_view text) {
         ++joins_;
         return take_whole(joined_, read_strace_line(joined_));
       }
-      return garbled();
+      return garbled(text);
     case StraceLine::Kind::attached:
       ++understood_;
       return threads_.attached(line.other);
     case StraceLine::Kind::notice:
+      return;
+    case StraceLine::Kind::stopped:
+      if (!stopped_since_ns_) stopped_since_ns_ = clock_.at(line.stamp);
+      return;
+    case StraceLine::Kind::continued:
+      if (stopped_since_ns_) stopped_ns_ += clock_.at(line.stamp) - *stopped_since_ns_;
+      stopped_since_ns_.reset();
       return;
     default:
       lose_fragment();
@@ -148,7 +157,7 @@ void StraceImport::take(std::string_view text) {
 }
 
 void StraceImport::take_whole(std::string_view text, const StraceLine& line) {
-  if (line.kind == StraceLine::Kind::garbled) return garbled();
+  if (line.kind == StraceLine::Kind::garbled) return garbled(text);
   if (line.kind == StraceLine::Kind::torn) return keep_fragment(text, false);
   const std::uint64_t at_ns = clock_.at(line.stamp);
   StraceThread& thread = threads_.of(line);
@@ -256,7 +265,7 @@ void StraceImport::resume_call(StraceThread& thread, const StraceLine& line, std
     return;
   }
   const std::string text = pending.text + std::string(line.text);
-  if (!end_call(thread, *pending.call, text, &pending, at_ns)) garbled();
+  if (!end_call(thread, *pending.call, text, &pending, at_ns)) garbled(line.text);
 }
 
 // A call outside of the table of calls. False if it has no result.
@@ -382,6 +391,8 @@ void StraceImport::finish() {
       builder_.approximated(strace_doubt_name(doubt), count);
     }
   }
+  builder_.stopped(stopped_ns_);
+  if (!unrecognised_.empty()) builder_.fact(kUnrecognisedFact, unrecognised_);
   builder_.fact("source", "strace");
   if (!command_.empty()) builder_.fact("command", command_);
   if (clock_.began() != 0) builder_.fact("recorded", utc_date(clock_.began()));

@@ -41,7 +41,7 @@ class StraceImport {
   bool take(StraceThread& thread, const StraceLine& line, std::uint64_t at_ns);
   void keep_fragment(std::string_view text, bool certain);
   void lose_fragment();
-  void garbled();
+  void garbled(std::string_view text);
   void check_understood();
 
   void count_unfinished(std::size_t more);
@@ -65,6 +65,9 @@ class StraceImport {
   CallResolver resolver_;
   StraceThreads threads_;
   StraceClock clock_;
+  std::optional<std::uint64_t> stopped_since_ns_;  // a signal stopped the program
+  std::uint64_t stopped_ns_ = 0;
+  std::string unrecognised_;  // the first such line, printable
   StraceReader reader_;
   std::string fragment_, joined_;  // a call whose line was interrupted
   bool fragment_certain_ = false;  // strace itself interrupted it

@@ -163,6 +163,10 @@ void read_body(Rest rest, StraceLine& line) {
              rest.text().starts_with(" attached") && number < kMostThreads) {
     line.kind = StraceLine::Kind::attached;
     line.other = static_cast<std::uint32_t>(number);
+  } else if (text.starts_with("--- stopped by ")) {
+    line.kind = StraceLine::Kind::stopped;
+  } else if (text.starts_with("--- SIGCONT ")) {
+    line.kind = StraceLine::Kind::continued;
   } else if (text.starts_with("--- ") || text.starts_with("strace: ") ||
              text.starts_with("[ Process ")) {
     line.kind = StraceLine::Kind::notice;

@@ -27,7 +27,9 @@ struct StraceLine {
     ended,       // the thread has ended
     superseded,  // other: the thread whose execve replaced it
     attached,    // other: a thread that strace follows from now on
-    notice,      // signals, and messages of strace
+    stopped,     // by a signal
+    continued,   // the same, at the end of the stop
+    notice,      // other signals, and messages of strace
     garbled,
   };
   Kind kind = Kind::garbled;

@@ -8,6 +8,7 @@
 #include <xxhash.h>
 
 #include "filesets/file_set.h"
+#include "filesets/system/units.h"
 
 namespace filereel {
 namespace {
@@ -98,6 +99,12 @@ void TraceBuilder::approximated(std::string_view what, std::uint64_t count) {
 
 void TraceBuilder::fact(std::string_view name, std::string_view value) {
   info_.facts[std::string(name)] = value;
+}
+
+void TraceBuilder::stopped(std::uint64_t ns) {
+  if (ns == 0) return;
+  fact(kStoppedFact, fmt::format("SIGSTOP or Ctrl-Z stopped the program for {}",
+                                 format_duration(static_cast<double>(ns) * 1e-9)));
 }
 
 void TraceBuilder::recorder_added(std::uint32_t ns) {

@@ -45,6 +45,8 @@ class TraceBuilder {
   void lost(std::string_view what, std::uint64_t count = 1);
   void approximated(std::string_view what, std::uint64_t count = 1);
   void fact(std::string_view name, std::string_view value);
+  // The program was stopped (SIGSTOP, Ctrl-Z) for so long; 0: it was not.
+  void stopped(std::uint64_t ns);
   // Sets TraceInfo::recorder_ns; the largest value counts.
   void recorder_added(std::uint32_t ns);
   // Sets TraceInfo::waits. Of several recordings, all must have them.

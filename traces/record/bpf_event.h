@@ -20,8 +20,8 @@ enum event_kind {
   EVENT_COMPLETE = 7,  // arguments[0]: the request; result; for a file opened into the ring's own
                        // table: extra: its index, file[0]
   EVENT_WAIT = 8,      // the thread was off the processors; flags: event_wait;
-                       // arguments[0]: ns until it was woken, or spent by the recorder; result: the
-                       // thread that woke it
+                       // arguments[0]: ns until it was woken, or spent by the recorder; [1]: 1 if a
+                       // signal had stopped it; result: the thread that woke it
   EVENT_WAKE = 9,      // the thread woke the waiting thread `result`
   EVENT_FILE = 10,     // an open file not reported before is used by the call that starts: file[0],
                        // position; arguments[0]: its descriptor; PART_IDENTITY, PART_REAL
@@ -142,7 +142,7 @@ struct bpf_thread {
   __u16 truncates;  // an open has O_TRUNC: arguments[SIZE_BEFORE] is the size before
   __u16 is_worker;  // an io_uring worker: not counted, makes no calls
   __u32 flags;      // of the call's event: event_flags
-  __u32 unused;
+  __u32 stopped;    // it left its processor because a signal stopped it
   __u64 begin_ns, end_ns;
   __u64 arguments[8];  // of the call, from index 1
   __s64 result;

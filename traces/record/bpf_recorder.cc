@@ -192,6 +192,7 @@ RecordOutcome BpfRecorder::record(const RecordRequest& request, TraceBuilder& bu
   const bool goes_on = program.running() > 0;
   program.stop_recording();
   const std::uint64_t end = now_ns(CLOCK_MONOTONIC);
+  request.ended();
   program.finish_draining();
   while (!queue.has_ended()) translate(1);
   translation.finish(end);
@@ -202,6 +203,7 @@ RecordOutcome BpfRecorder::record(const RecordRequest& request, TraceBuilder& bu
   // Calls in flight when the recording stopped may have changed files before.
   constexpr std::uint64_t kInFlight = 20'000'000;
   if (goes_on) outcome.ended_ns -= kInFlight;
+  builder.stopped(translation.stopped_ns());
   builder.fact("source", "bpf");
   builder.fact("command", command);
   builder.fact("recorded", utc_date(began));

@@ -6,6 +6,7 @@
 
 enum {
   kDead = 0x80,            // TASK_DEAD: the last switch of a thread
+  kStopped = 0x4,          // __TASK_STOPPED: by SIGSTOP and its like
   kShortestWaitNs = 2000,  // shorter waits for a processor are not reported
 };
 
@@ -30,6 +31,7 @@ static __always_inline void leaves_processor(struct task_struct* task, int preem
   if (task->__state & kDead) return end_thread(state, task);
   if (!recording || state->is_worker) return;
   state->off_ns = bpf_ktime_get_ns();
+  state->stopped = (task->__state & kStopped) != 0;
   state->blocked = !preempted && (task->__state != 0 || state->woken_ns != 0);
 }
 
@@ -51,6 +53,7 @@ static __always_inline void gets_processor(struct task_struct* task) {
                                    : WAIT_FOR_OUTSIDE;
   event->result = blocked ? state->waker : 0;
   event->arguments[0] = woken > begin ? woken - begin : 0;
+  event->arguments[1] = state->stopped;
   bpf_ringbuf_submit(event, BPF_RB_NO_WAKEUP);
   account_since(state, now);
 }

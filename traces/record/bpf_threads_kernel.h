@@ -76,6 +76,7 @@ static __always_inline struct bpf_thread* add_thread(__u32 thread) {
   added->begin_ns = 0;
   added->place = 0;
   added->cost_ns = 0;
+  added->stopped = 0;
   added->off_ns = 0;
   added->woken_ns = 0;
   added->waker = 0;

@@ -1,5 +1,6 @@
 #include "traces/record/bpf_translation.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <sys/stat.h>
@@ -82,6 +83,7 @@ void BpfTranslation::take(std::span<const std::byte> bytes) {
       if (event_.identity()) take_file();
       return requests_.submitted(event_, call_);
     case EVENT_WAIT:
+      if (event_.argument(1) != 0) count_stop();
       call_.call = Call::waited;
       call_.mode = head.flags == WAIT_FOR_PAGE ? 1 : 0;
       call_.flags = call_.mode ? wait_flags::kForOutside : head.flags;
@@ -97,6 +99,14 @@ void BpfTranslation::take(std::span<const std::byte> bytes) {
     default:
       return builder_.lost("corrupt events");
   }
+}
+
+// The threads of a program are stopped at the same time.
+void BpfTranslation::count_stop() {
+  const std::uint64_t begin = std::max(call_.enter_ns, stopped_until_ns_);
+  if (call_.exit_ns <= begin) return;
+  stopped_ns_ += call_.exit_ns - begin;
+  stopped_until_ns_ = call_.exit_ns;
 }
 
 void BpfTranslation::take_call(bool ended) {

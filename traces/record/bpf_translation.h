@@ -56,6 +56,9 @@ class BpfTranslation {
   // Time 0 of the trace, by CLOCK_MONOTONIC.
   std::uint64_t zero_ns() const { return zero_ns_; }
 
+  // How long a signal stopped the program.
+  std::uint64_t stopped_ns() const { return stopped_ns_; }
+
   // Recording was stopped: no events are later than this.
   void finish(std::uint64_t at_ns) { resolver_.finish(time(at_ns)); }
 
@@ -77,6 +80,7 @@ class BpfTranslation {
   void take_exec();
   void take_beginning();
   void take_exit();
+  void count_stop();
   void take_fault();
   // Completes the path of an opened file with what the event omits; false if that is impossible.
   bool complete_path(SystemCall& call);
@@ -93,6 +97,7 @@ class BpfTranslation {
   SystemQueries surroundings_;
   MemoryBound* memory_ = nullptr;
   std::uint64_t page_bytes_ = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  std::uint64_t stopped_ns_ = 0, stopped_until_ns_ = 0;
   std::uint32_t ignored_ = 0, awaited_ = 0;
   BpfEventView event_;
   SystemCall call_;

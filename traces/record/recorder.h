@@ -32,6 +32,8 @@ struct RecordRequest {
   // Called once, on the recording thread: from now on everything the program does is recorded. It
   // must not write to files of the program: their sizes are known already.
   std::function<void()> started = [] {};
+  // The same when everything is recorded, maybe before it is translated.
+  std::function<void()> ended = [] {};
   bool faults = true;  // record page faults of memory maps, if the backend can
   std::uint64_t memory = RecordingMemory::kDefault;  // bytes; events beyond are dropped and counted
   bool others = true;         // observe what other processes change, if the backend can

@@ -55,8 +55,10 @@ std::vector<std::string> strace_command(const std::vector<std::uint32_t>& proces
       "-y",                              // paths of descriptors
       "-s", "256",                       // complete attribute names; no transferred data
       "-e", traced, "-e", whole,         // all buffers of a call
-      // Those that can end a program with a core dump.
-      "-e", "signal=SIGQUIT,SIGILL,SIGTRAP,SIGABRT,SIGBUS,SIGFPE,SIGSEGV,SIGXCPU,SIGXFSZ,SIGSYS",
+      // Those that stop a program, or can end it with a core dump.
+      "-e",
+      "signal=SIGSTOP,SIGTSTP,SIGTTIN,SIGTTOU,SIGCONT,"
+      "SIGQUIT,SIGILL,SIGTRAP,SIGABRT,SIGBUS,SIGFPE,SIGSEGV,SIGXCPU,SIGXFSZ,SIGSYS",
       "-o", fmt::format("/proc/self/fd/{}", output), "-p",
       fmt::format("{}", fmt::join(processes, ","))};
   if (translates_processes()) command.insert(command.begin() + 1, "--pidns-translation");

@@ -158,6 +158,7 @@ RecordOutcome StraceRecorder::record(const RecordRequest& request, TraceBuilder&
     if (program) import.begin_with_exec();
     for (const KnownProcess& one : known) import.begin_process(one);
     import.run();
+    request.ended();
     outcome.origin_ns = import.origin_ns();
     outcome.ended_ns = import.end_ns();
   }
