@@ -20,8 +20,6 @@
 namespace filereel {
 namespace {
 
-constexpr std::uint32_t kMostAdvised = 100;  // more runs than these are no advice
-
 double drift_ratio(std::span<const double> series) {
   const std::size_t half = series.size() / 2;
   return half > 0 ? median(series.last(half)) / median(series.first(half)) : 1;
@@ -49,8 +47,8 @@ std::optional<std::uint32_t> more_runs(const ComparedMeasurement& row,
     };
     return effect >= limit ? effect >= half(level / 2) : effect + half(kTail95) <= limit;
   };
-  if (!decide(kMostAdvised)) return std::nullopt;
-  std::uint32_t too_few = 0, enough = kMostAdvised;
+  if (!decide(kMostAdvisedRuns)) return std::nullopt;
+  std::uint32_t too_few = 0, enough = kMostAdvisedRuns;
   while (enough - too_few > 1) {
     const std::uint32_t middle = (too_few + enough) / 2;
     (decide(middle) ? enough : too_few) = middle;

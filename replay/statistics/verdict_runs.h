@@ -18,6 +18,9 @@ inline constexpr double kLevelOfPromise = 1.5;
 // The share of the error budget that the time of a measurement has; tails and stalls have the rest.
 inline constexpr double kShareOfTime = 0.8;
 
+// More than so many runs are not advised: no number of runs decides then.
+inline constexpr std::uint32_t kMostAdvisedRuns = 100;
+
 // The smallest number of runs on each side with which a change of the time of three standard
 // deviations of its runs has a two-sided p of at most `level`.
 std::uint32_t runs_for_level(double level);
