@@ -15,7 +15,11 @@ constexpr const char* kPrecise = "precise";
 
 Repetitions::Repetitions(std::uint32_t runs, const std::optional<AutoRuns>& automatic,
                          Nanoseconds clock, Agreed agreed)
-    : runs_(runs), automatic_(automatic), agreed_(std::move(agreed)), clock_(std::move(clock)) {
+    : wanted_(runs),
+      runs_(runs),
+      automatic_(automatic),
+      agreed_(std::move(agreed)),
+      clock_(std::move(clock)) {
   if (automatic_) expected_ = std::max(1U, automatic_->least);
 }
 
@@ -48,6 +52,10 @@ bool Repetitions::next(std::span<Measurement* const> measurements) {
   }
   ++run_;
   return true;
+}
+
+void Repetitions::replace() {
+  if (!automatic_ && runs_ < 2 * wanted_) ++runs_;
 }
 
 const char* Repetitions::why_end(std::span<const double> widths, double wanted) {

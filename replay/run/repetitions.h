@@ -32,6 +32,10 @@ class Repetitions {
   // automatic measurements.
   bool next(std::span<Measurement* const> measurements);
 
+  // The current one is unusable: one more takes its place, for at most as many as were wanted.
+  // Automatic ones go on by themselves.
+  void replace();
+
   std::uint32_t run() const { return run_; }  // the current one, from 1
   // The number of repetitions; 0 if not known in advance.
   std::uint32_t runs() const { return automatic_ ? 0 : runs_; }
@@ -42,7 +46,7 @@ class Repetitions {
   const char* why_end(std::span<const double> widths, double wanted);
   double elapsed_s() const;
 
-  std::uint32_t runs_, run_ = 0;
+  std::uint32_t wanted_, runs_, run_ = 0;
   std::optional<AutoRuns> automatic_;
   Agreed agreed_;
   Nanoseconds clock_;

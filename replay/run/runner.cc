@@ -43,6 +43,15 @@ bool ended_early(std::span<Measurement* const> measurements) {
   });
 }
 
+// Whether filereel was stopped during this repetition.
+bool was_stopped(std::span<Measurement* const> measurements, std::uint32_t run) {
+  return std::ranges::any_of(measurements, [&](const Measurement* one) {
+    return std::ranges::any_of(one->samples, [&](const Sample& sample) {
+      return sample.run == run && sample.conditions.stops.value_or(0) > 0;
+    });
+  });
+}
+
 // Whether two sides share their far volumes, which then hold the files of the side measured last.
 bool share_far(const std::vector<VolumeUnderTest>& sides) {
   return sides.size() > 1 && sides.front().parts.front().far == sides.back().parts.front().far;
@@ -289,6 +298,7 @@ class Run {
           }
         }
       }
+      if (!request_.clients && was_stopped(added.list(), repetitions.run())) repetitions.replace();
     }
     return true;
   }

@@ -55,6 +55,16 @@ TEST_CASE("a fixed number of repetitions, without a reason for their end") {
   CHECK(rig.ended().empty());
 }
 
+TEST_CASE("unusable repetitions are replaced, at most as many as were wanted") {
+  Repetitions repetitions(2, std::nullopt);
+  int run = 0;
+  while (repetitions.next({})) {
+    ++run;
+    repetitions.replace();
+  }
+  CHECK(run == 4);
+}
+
 TEST_CASE("figures without variation are precise after the minimum number of repetitions") {
   Rig rig;
   Repetitions repetitions(3, AutoRuns{.least = 7}, rig.clock());
