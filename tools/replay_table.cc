@@ -81,13 +81,17 @@ std::string result_verdict(const Differences& all) {
                        counted(all.results, "result differs", "results differ"), in_runs(all),
                        classes);
   }
-  if (all.unverified > 0) text += fmt::format("; {} not compared", all.unverified);
+  if (all.unverified > 0) {
+    text +=
+        fmt::format("; {} not compared: the recording lacks what they depend on", all.unverified);
+  }
   if (all.refused == 0) return text;
   std::string what;
   for (const auto& [name, count] : all.refusals) {
     what += fmt::format("{}{}: {}", what.empty() ? "" : ", ", printable(name), count);
   }
-  return text + fmt::format("; {} refused{}", all.refused, what.empty() ? "" : " (" + what + ")");
+  text += fmt::format("; {} refused{}", all.refused, what.empty() ? "" : " (" + what + ")");
+  return all.refusals.contains("owners") ? text + "; --owners changes owners, as root" : text;
 }
 
 std::string verdict(const Measurement& measurement, const Sample& sample) {
@@ -151,7 +155,9 @@ std::string replay_details(const Measurement& measurement, const Bold& bold) {
   const std::size_t runs = measurement.samples.size();
   const std::string run =
       runs > 1 ? fmt::format("run {} of {}, with the median time\n", sample->run, runs) : "";
-  return run + totals(*sample) + "\n" + kinds(measurement, bold) + "\n" +
+  const std::string all =
+      runs > 1 ? fmt::format("operations of {} together\n", counted(runs, "run")) : "";
+  return run + totals(*sample) + "\n" + all + kinds(measurement, bold) + "\n" +
          verdict(measurement, *sample) + conditions(*measurement.replay) + "\n";
 }
 
