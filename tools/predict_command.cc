@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,6 +12,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "filesets/system/control_groups.h"
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/read_file.h"
@@ -21,6 +23,7 @@
 #include "replay/compare/prediction_limits.h"
 #include "replay/compare/sessions.h"
 #include "replay/report/formatting.h"
+#include "replay/results/check_texts.h"
 #include "replay/results/failures.h"
 #include "replay/run/catalogue.h"
 #include "replay/run/plan.h"
@@ -42,7 +45,7 @@ namespace {
 constexpr std::string_view kParameters[] = {"warm", "owners"};
 
 struct PredictArguments {
-  std::string reel;
+  std::string reel, label;
   std::vector<std::string> volumes;
   FormatArguments format;
   ParameterArguments parameters;
@@ -53,6 +56,10 @@ struct PredictArguments {
 
 // Why nothing is known about the accuracy of replays of this trace; "" if it is known.
 std::string unknown_accuracy(const TraceInfo& info) {
+  for (const std::string_view disturbed : {kStoppedFact, kThrottledFact}) {
+    const auto fact = info.facts.find(std::string(disturbed));
+    if (fact != info.facts.end()) return "during the recording, " + fact->second;
+  }
   if (!info.complete) return "the reel is truncated: the end of the program is missing";
   for (const std::string_view reason : {kEventsLost, kEventsBeyondMemory}) {
     for (const auto& [lost, number] : info.lost) {
@@ -64,7 +71,35 @@ std::string unknown_accuracy(const TraceInfo& info) {
          "them), so all pauses are replayed as sleeps";
 }
 
-PredictedProgram describe(const std::string& name, RecordedTrace& trace) {
+// The same, by what disturbed the replays.
+std::string disturbed_replays(std::span<const Result> results) {
+  Throttling all;
+  bool throttled = false;
+  for (const Result& result : results) {
+    for (const Measurement& one : result.measurements) {
+      for (const Sample& sample : one.samples) {
+        if (was_cut_short(sample)) continue;
+        all.add(throttling_of(sample.conditions));
+        throttled = throttled || is_throttled(sample.conditions);
+      }
+    }
+  }
+  return throttled ? "during the replays, " + quota_wait_text(all, "filereel") : "";
+}
+
+std::vector<std::string> remarks_on(const TraceInfo& info) {
+  std::vector<std::string> remarks;
+  const auto failed = info.facts.find(std::string(kFailedFact));
+  if (failed != info.facts.end()) {
+    remarks.push_back(
+        fmt::format("the recorded program failed (it {}): the times are those of "
+                    "what it did until then",
+                    failed->second));
+  }
+  return remarks;
+}
+
+PredictedProgram describe(const std::string& name, const std::string& label, RecordedTrace& trace) {
   const TraceInfo& info = trace.info();
   if (!info.timed) {
     throw Error(ErrorKind::unusable_input,
@@ -76,8 +111,10 @@ PredictedProgram describe(const std::string& name, RecordedTrace& trace) {
   const double recorded_s = static_cast<double>(info.duration_ns) * 1e-9;
   return {.reel = name,
           .command = command == info.facts.end() ? "" : command->second,
+          .label = label,
           .recorded_s = recorded_s,
           .unknown_accuracy = unknown_accuracy(info),
+          .remarks = remarks_on(info),
           .commits = grouped_commits(trace, recorded_s)};
 }
 
@@ -118,6 +155,7 @@ std::vector<ReplayedVolume> replayed_volumes(std::span<const Result> results,
       ReplayedVolume& volume = volumes.emplace_back(
           ReplayedVolume{.name = volume_name(result, one), .file_system = one.file_system});
       for (const Sample& sample : one.samples) {
+        if (sample.conditions.stops.value_or(0) > 0) ++volume.stopped;
         const bool unusable = allow_divergence ? was_cut_short(sample) : has_failed(sample);
         if (unusable || !(sample.elapsed_s > 0)) continue;
         volume.seconds.push_back(sample.elapsed_s);
@@ -140,7 +178,11 @@ StoredPrediction predicted(PredictedProgram program, std::vector<Result> results
   StoredPrediction stored{.program = std::move(program)};
   stored.volumes = replayed_volumes(results, stored.program.commits, allow_divergence);
   const double sessions = assumed_spread(results.front().host.machine, Aspect::time, 0);
-  const bool known = stored.program.unknown_accuracy.empty();
+  std::string& unknown = stored.program.unknown_accuracy;
+  if (const std::string disturbed = disturbed_replays(results); !disturbed.empty()) {
+    unknown += (unknown.empty() ? "" : "; ") + disturbed;
+  }
+  const bool known = unknown.empty();
   stored.prediction = predict_times(
       stored.volumes, known ? std::optional(kReplayAccuracy) : std::nullopt, sessions);
   stored.results = std::move(results);
@@ -162,7 +204,8 @@ void show(const PredictArguments& arguments, const StoredPrediction& stored,
 
 void predict(const PredictArguments& arguments, Session& session) {
   require_calls(CallUse::volumes, "measuring volumes");
-  PredictedProgram program = describe(arguments.reel, *open_named_reel(arguments.reel));
+  PredictedProgram program =
+      describe(arguments.reel, arguments.label, *open_named_reel(arguments.reel));
   clear_leftovers(session);
   const Plan plan = plan_of(arguments);
   const std::vector<Target> targets = parse_targets(arguments.volumes);
@@ -203,6 +246,8 @@ void add_predict_command(CLI::App& app, Session& session) {
   add_parameter_options(*command, arguments->parameters, kParameters);
   command->add_flag("--allow-divergence", arguments->allow_divergence,
                     "Predict times although replays diverge from the trace, and exit with 0");
+  command->add_option("--label", arguments->label,
+                      "Name of the program in texts and on the page (its command line)");
   add_result_options(*command, arguments->output);
   command->footer(
       "Examples:\n  filereel predict app.reel /mnt/a/test /mnt/b/test\n"

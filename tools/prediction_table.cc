@@ -45,9 +45,9 @@ std::string format_prediction(const StoredPrediction& stored, const Bold& bold) 
   }
   text += "\n" + wrapped(conclusion_text(stored), 0) + limits_text(stored) +
           wrapped(reliability_text(stored), 2);
-  for (const std::string& remark : {unknown_accuracy_text(stored.program), savings_text(stored)}) {
-    if (!remark.empty()) text += wrapped(remark, 2);
-  }
+  const std::string unknown = unknown_accuracy_text(stored.program);
+  if (!unknown.empty()) text += wrapped(unknown, 2);
+  for (const std::string& remark : remarks_of(stored)) text += wrapped(remark, 2);
   return text;
 }
 

@@ -8,10 +8,12 @@
 #include <fmt/format.h>
 
 #include "filesets/system/counted.h"
+#include "filesets/system/random.h"
 #include "replay/statistics/bootstrap.h"
 #include "replay/statistics/holm.h"
 #include "replay/statistics/normal.h"
 #include "replay/statistics/order.h"
+#include "replay/statistics/verdict_runs.h"
 
 namespace filereel {
 namespace {
@@ -35,6 +37,11 @@ ReplayedTime replayed(std::span<const ReplayedVolume> volumes, std::size_t numbe
     one.time.reason =
         fmt::format("{} of the {} repetitions needed {} complete", volume.seconds.size(),
                     kLeastForInterval, agreeing(volume.seconds.size(), "is", "are"));
+    if (volume.stopped > 0) {
+      one.time.reason += fmt::format(
+          ": filereel was stopped (Ctrl-Z, SIGSTOP), or the machine suspended, during {}",
+          counted(volume.stopped, "repetition"));
+    }
   }
   if (!one.time.reason.empty()) return one;
   one.time.rank = 1;
@@ -60,25 +67,48 @@ struct RatioErrors {
   double accuracy = 0, sessions = 0;
 };
 
-// The probability of a difference at least as large between two volumes of the same speed.
-double two_sided(const ReplayedTime& one, const ReplayedTime& other,
-                 std::span<const ReplayedVolume> volumes, const RatioErrors& errors) {
-  const std::vector<double> turns = turns_of(volumes[one.time.volume], volumes[other.time.volume]);
-  double difference = std::log(one.time.median_s / other.time.median_s), error = 0;
-  const ReplayedTime& slower = difference > 0 ? one : other;
-  const double saved = -std::log1p(-volumes[slower.time.volume].most_saved);
-  if (turns.size() < kLeastForInterval) {
-    constexpr double kSides = 2;
-    error = std::hypot(std::hypot(one.spread, other.spread, errors.accuracy),
-                       std::sqrt(kSides) * errors.sessions);
-  } else {
-    difference = mean(turns);
-    error =
-        std::hypot(std::sqrt(variance(turns) / static_cast<double>(turns.size())), errors.accuracy);
+// The difference of two volumes on the logarithmic scale, as far as it counts, and the variances of
+// its errors: that of the repetitions shrinks with their number, the rest does not.
+struct TimeDifference {
+  double size = 0;
+  double runs = 0;  // repetitions
+  double of_runs = 0, fixed = 0;
+
+  // The probability of a difference at least as large between two volumes of the same speed.
+  double two_sided() const {
+    const double error = std::sqrt(of_runs + fixed);
+    if (error == 0) return size == 0 ? 1 : 0;
+    return 2 * normal_tail(size / error);
   }
-  const double least = std::max(0.0, std::abs(difference) - saved);
-  if (error == 0) return least == 0 ? 1 : 0;
-  return 2 * normal_tail(least / error);
+
+  // How many repetitions make it significant at the level; 0: none that are worth it.
+  std::uint32_t deciding_runs(double level) const {
+    const double quantile = normal_quantile(1 - level / 2);
+    const double left = size * size / (quantile * quantile) - fixed;
+    if (left <= 0) return 0;
+    const double wanted = std::ceil(runs * of_runs / left);
+    return wanted <= kMostAdvisedRuns ? static_cast<std::uint32_t>(wanted) : 0;
+  }
+};
+
+TimeDifference difference_of(const ReplayedTime& one, const ReplayedTime& other,
+                             std::span<const ReplayedVolume> volumes, const RatioErrors& errors) {
+  const ReplayedVolume &first = volumes[one.time.volume], &second = volumes[other.time.volume];
+  const std::vector<double> turns = turns_of(first, second);
+  double ratio = std::log(one.time.median_s / other.time.median_s);
+  const double saved = -std::log1p(-(ratio > 0 ? first : second).most_saved);
+  TimeDifference found{.fixed = errors.accuracy * errors.accuracy};
+  if (turns.size() < kLeastForInterval) {
+    found.runs = static_cast<double>(std::min(first.seconds.size(), second.seconds.size()));
+    found.of_runs = one.spread * one.spread + other.spread * other.spread;
+    found.fixed += 2 * errors.sessions * errors.sessions;
+  } else {
+    ratio = mean(turns);
+    found.runs = static_cast<double>(turns.size());
+    found.of_runs = variance(turns) / found.runs;
+  }
+  found.size = std::max(0.0, std::abs(ratio) - saved);
+  return found;
 }
 
 void rank(std::span<ReplayedTime> times, std::span<const ReplayedVolume> volumes,
@@ -90,7 +120,7 @@ void rank(std::span<ReplayedTime> times, std::span<const ReplayedVolume> volumes
       if (times[i].time.rank == 0 || times[j].time.rank == 0) continue;
       const bool in_order = times[i].time.median_s <= times[j].time.median_s;
       pairs.emplace_back(&times[in_order ? i : j], &times[in_order ? j : i]);
-      p.push_back(two_sided(times[i], times[j], volumes, errors));
+      p.push_back(difference_of(times[i], times[j], volumes, errors).two_sided());
     }
   }
   const std::vector<double> adjusted = holm_adjusted(p, std::vector<double>(p.size(), 1));
@@ -102,14 +132,37 @@ void rank(std::span<ReplayedTime> times, std::span<const ReplayedVolume> volumes
   }
 }
 
+// Of the two fastest of `times`, if neither is shown to be faster.
+std::optional<std::uint32_t> deciding_runs(std::span<const ReplayedTime> times,
+                                           std::span<const ReplayedVolume> volumes,
+                                           const RatioErrors& errors) {
+  std::vector<const ReplayedTime*> ranked;
+  for (const ReplayedTime& one : times) {
+    if (one.time.rank > 0) ranked.push_back(&one);
+  }
+  if (ranked.size() < 2) return std::nullopt;
+  std::ranges::sort(ranked, {}, [](const ReplayedTime* one) {
+    return std::tuple(one->time.rank, one->time.median_s);
+  });
+  const ReplayedTime &first = *ranked[0], &second = *ranked[1];
+  if (std::ranges::find(second.time.faster, first.time.volume) != second.time.faster.end())
+    return std::nullopt;
+  const auto pairs = static_cast<double>(ranked.size() * (ranked.size() - 1) / 2);
+  return difference_of(first, second, volumes, errors).deciding_runs(kLevel / pairs);
+}
+
 }  // namespace
 
 Prediction predict_times(std::span<const ReplayedVolume> volumes,
                          const std::optional<ReplayAccuracy>& accuracy, double sessions) {
   std::vector<ReplayedTime> times;
   for (std::size_t i = 0; i < volumes.size(); ++i) times.push_back(replayed(volumes, i));
-  rank(times, volumes, {accuracy ? accuracy->between : 0, sessions});
-  Prediction prediction{.accuracy = accuracy, .times = {}, .sessions = sessions};
+  const RatioErrors errors{accuracy ? accuracy->between : 0, sessions};
+  rank(times, volumes, errors);
+  Prediction prediction{.accuracy = accuracy,
+                        .times = {},
+                        .sessions = sessions,
+                        .deciding_runs = deciding_runs(times, volumes, errors)};
   for (ReplayedTime& one : times) {
     if (one.time.rank > 0) {
       const double width =

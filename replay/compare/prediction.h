@@ -47,6 +47,7 @@ struct ReplayedVolume {
   // The numbers of these repetitions. Those of equal number took turns on all volumes with the same
   // file system.
   std::vector<std::uint32_t> runs = {};
+  std::size_t stopped = 0;    // repetitions during which filereel was stopped, or the machine
   std::string obstacle = {};  // why the replays predict nothing; "" if they do
   double most_saved = 0;      // share of the time that the program may save (grouped_commits.h)
 };
@@ -64,6 +65,9 @@ struct Prediction {
   std::optional<ReplayAccuracy> accuracy;  // nothing: intervals and ranks have only the spread
   std::vector<PredictedTime> times;        // by rank, then by median; those without a rank last
   double sessions = 0;                     // see predict_times
+  // If the two fastest volumes are not shown to differ: the number of repetitions with which their
+  // present difference would be significant; 0: no number that is worth it.
+  std::optional<std::uint32_t> deciding_runs = {};
 };
 
 // `sessions`: the standard deviation of the logarithms of what sessions differ by.

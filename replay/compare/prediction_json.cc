@@ -65,8 +65,10 @@ struct Reader {
     PredictedProgram& program = stored.program;
     program.reel = json.at("reel").get<std::string>();
     program.command = json.value("command", "");
+    program.label = json.value("label", "");
     program.recorded_s = json.at("recorded_s").get<double>();
     program.unknown_accuracy = json.value("accuracy_unknown", "");
+    program.remarks = json.value("remarks", std::vector<std::string>());
     if (const auto found = json.find("grouped_commits"); found != json.end()) {
       program.commits = GroupedCommits{.syncs = found->at("syncs").get<std::uint64_t>(),
                                        .all_syncs = found->at("all_syncs").get<std::uint64_t>(),
@@ -79,6 +81,9 @@ struct Reader {
                                                   .between = found->at("between").get<double>()};
     }
     stored.prediction.sessions = json.value("sessions", 0.0);
+    if (const auto found = json.find("deciding_runs"); found != json.end()) {
+      stored.prediction.deciding_runs = found->get<std::uint32_t>();
+    }
   }
 
   void times(const Json& list) const {
@@ -130,6 +135,7 @@ std::string prediction_to_json(const StoredPrediction& stored) {
                {"reel", program.reel},
                {"recorded_s", program.recorded_s}};
   if (!program.command.empty()) json["command"] = program.command;
+  if (!program.label.empty()) json["label"] = program.label;
   if (prediction.accuracy) {
     json["accuracy"] = {{"single", prediction.accuracy->single},
                         {"between", prediction.accuracy->between}};
@@ -137,6 +143,8 @@ std::string prediction_to_json(const StoredPrediction& stored) {
     json["accuracy_unknown"] = program.unknown_accuracy;
   }
   json["sessions"] = prediction.sessions;
+  if (prediction.deciding_runs) json["deciding_runs"] = *prediction.deciding_runs;
+  if (!program.remarks.empty()) json["remarks"] = program.remarks;
   if (program.commits) json["grouped_commits"] = to_json(*program.commits);
   json[kPredictions] = Json::array();
   for (const PredictedTime& time : prediction.times) {

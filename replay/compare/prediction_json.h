@@ -17,8 +17,10 @@ namespace filereel {
 struct PredictedProgram {
   std::string reel;                            // its name as given
   std::string command = {};                    // "" if unknown
+  std::string label = {};                      // its name for people; "" for the command
   double recorded_s = 0;                       // time where it was recorded
   std::string unknown_accuracy = {};           // why that of its replays is; "" if known
+  std::vector<std::string> remarks = {};       // on the recording
   std::optional<GroupedCommits> commits = {};  // if there are any
 };
 

@@ -28,7 +28,7 @@ std::map<std::string, double> seconds_by_kind(const Measurement& measurement, do
 }
 
 std::string limit_text(const Measurement& measurement) {
-  constexpr double kMost = 0.95, kSeveral = 1.05;
+  constexpr double kTogether = 1, kNearlyAll = 0.95;
   double elapsed_s = 0, in_calls = 0;
   std::pair<std::string, double> largest;
   for (const auto& [kind, seconds] : seconds_by_kind(measurement, elapsed_s)) {
@@ -37,16 +37,13 @@ std::string limit_text(const Measurement& measurement) {
   }
   if (!(elapsed_s > 0) || in_calls == 0) return "";
   const double share = in_calls / elapsed_s;
-  const std::string kind =
-      fmt::format("{:.0f} % of that in {}", largest.second / in_calls * 100, largest.first);
-  if (share > kSeveral) {
-    return fmt::format("file operations: {:.1f} at a time on average, {}", share, kind);
+  std::string text = fmt::format("file operations {:.0f} % of the time{}, mostly {} ({:.0f} %)",
+                                 share * 100, share > kTogether ? ", of all threads together" : "",
+                                 largest.first, largest.second / in_calls * 100);
+  if (share < kNearlyAll) {
+    text += fmt::format("; the program itself and its pauses {:.0f} %", (1 - share) * 100);
   }
-  if (share > kMost) return fmt::format("file operations: nearly all of the time, {}", kind);
-  const std::string of_calls = fmt::format("file operations, {:.0f} % of the time", share * 100);
-  if (share >= 0.5) return fmt::format("{} ({})", of_calls, kind);
-  return fmt::format("the program itself and its pauses, {:.0f} % of the time; {} ({})",
-                     (1 - share) * 100, of_calls, kind);
+  return text;
 }
 
 }  // namespace

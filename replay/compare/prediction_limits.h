@@ -14,7 +14,10 @@ std::string volume_name(const Result& result, const Measurement& measurement);
 
 struct TimeLimit {
   std::string volume, file_system;
-  std::string text;  // "file operations, 71 % of the time (92 % of that in fsync)"
+  // "file operations 71 % of the time, mostly fsync (92 %); the program itself and its pauses 29
+  // %"; the share in brackets is that of all operations. Threads that work at the same time can
+  // make the first one more than 100 %.
+  std::string text;
 };
 
 // Of each measurement with samples.

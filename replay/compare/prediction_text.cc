@@ -58,6 +58,13 @@ bool indistinct(const Times& times) {
   });
 }
 
+// What would tell the two fastest apart.
+std::string deciding_text(std::uint32_t runs) {
+  return runs == 0 ? "No number of runs would decide between the two fastest."
+                   : fmt::format("About {} (--runs) may decide between the two fastest.",
+                                 counted(runs, "run"));
+}
+
 // How the repetitions on several volumes followed each other: ", in turns".
 std::string order_of(std::span<const ReplayedVolume> volumes) {
   std::set<std::string> names;
@@ -67,10 +74,25 @@ std::string order_of(std::span<const ReplayedVolume> volumes) {
                      in_sequence ? ", the file systems one after the other" : "");
 }
 
+// What grouped commits can save; "" if the trace has none, or no replay has a time.
+std::string savings_text(const StoredPrediction& stored) {
+  const bool replayed = std::ranges::any_of(
+      stored.volumes, [](const ReplayedVolume& one) { return !one.seconds.empty(); });
+  if (!stored.program.commits || !replayed) return "";
+  double most = 0;
+  for (const ReplayedVolume& one : stored.volumes) most = std::max(most, one.most_saved);
+  return grouped_commits_text(*stored.program.commits, most);
+}
+
 }  // namespace
 
 std::string program_name(const PredictedProgram& program) {
-  return printable(program.command.empty() ? program.reel : program.command, kLongestCommand);
+  const std::string& command = program.command;
+  if (!program.label.empty()) return printable(program.label, kLongestCommand);
+  if (command.empty()) return printable(program.reel, kLongestCommand);
+  if (command.size() <= kLongestCommand) return printable(command);
+  const std::string path = command.substr(0, command.find(' '));  // of the program
+  return printable(path.substr(path.rfind('/') + 1), kLongestCommand);
 }
 
 std::string volume_text(const ReplayedVolume& volume) {
@@ -121,6 +143,7 @@ std::string conclusion_text(const StoredPrediction& stored) {
     }
     i += group.size();
   }
+  if (prediction.deciding_runs) sentences.push_back(deciding_text(*prediction.deciding_runs));
   const PredictedTime& last = *times.back();
   if (last.faster.size() + 1 == times.size()) {  // slower than all others
     sentences.push_back(fmt::format("Slowest: {}, {:.2f} times as long as the fastest.",
@@ -163,13 +186,12 @@ std::string unknown_accuracy_text(const PredictedProgram& program) {
       program.unknown_accuracy);
 }
 
-std::string savings_text(const StoredPrediction& stored) {
-  const bool replayed = std::ranges::any_of(
-      stored.volumes, [](const ReplayedVolume& one) { return !one.seconds.empty(); });
-  if (!stored.program.commits || !replayed) return "";
-  double most = 0;
-  for (const ReplayedVolume& one : stored.volumes) most = std::max(most, one.most_saved);
-  return grouped_commits_text(*stored.program.commits, most);
+std::vector<std::string> remarks_of(const StoredPrediction& stored) {
+  std::vector<std::string> remarks = stored.program.remarks;
+  if (std::string savings = savings_text(stored); !savings.empty()) {
+    remarks.push_back(std::move(savings));
+  }
+  return remarks;
 }
 
 }  // namespace filereel

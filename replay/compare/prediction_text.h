@@ -3,12 +3,14 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "replay/compare/prediction_json.h"
 
 namespace filereel {
 
-// "git clone project", otherwise the name of the reel; made printable and shortened.
+// The label, otherwise "git clone project", of a long command line only the program, otherwise the
+// name of the reel; made printable and shortened.
 std::string program_name(const PredictedProgram& program);
 
 // "/mnt/a (ext4)".
@@ -32,7 +34,7 @@ std::string reliability_text(const StoredPrediction& stored);
 // Why the accuracy is unknown; "" if it is known.
 std::string unknown_accuracy_text(const PredictedProgram& program);
 
-// What grouped commits can save; "" if the trace has none, or no replay has a time.
-std::string savings_text(const StoredPrediction& stored);
+// Remarks besides that, most important first, as sentences without the final full stop.
+std::vector<std::string> remarks_of(const StoredPrediction& stored);
 
 }  // namespace filereel

@@ -31,7 +31,7 @@ Json to_json(const StoredPrediction& stored) {
                {"conclusion", conclusion_text(stored)},
                {"reliability", reliability_text(stored)},
                {"unknown", unknown_accuracy_text(stored.program)},
-               {"savings", savings_text(stored)},
+               {"remarks", remarks_of(stored)},
                {"times", times_data(stored)},
                {"limits", Json::array()}};
   for (const TimeLimit& one : time_limits(stored.results)) {

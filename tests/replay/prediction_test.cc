@@ -77,6 +77,21 @@ TEST_CASE("the comparison of volumes uses the smaller error of ratios") {
         std::vector<std::uint32_t>{1, 1});
 }
 
+TEST_CASE("of two volumes that may be equal, the number of runs that may decide is told") {
+  const auto runs = [](double other, double spread, const std::optional<ReplayAccuracy>& accuracy) {
+    return predict_times(std::vector{around("a", 1, spread), around("b", other, spread)}, accuracy,
+                         0)
+        .deciding_runs;
+  };
+  CHECK_FALSE(runs(2, 0.01, kAccuracy));
+  CHECK(runs(1.0001, 0, kAccuracy) == 0);  // below the accuracy: no number
+  const std::optional<std::uint32_t> some = runs(1.02, 0.05, std::nullopt);
+  REQUIRE(some);
+  CHECK(*some > 5);
+  CHECK(*some <= 100);
+  CHECK(runs(1.0001, 0.2, std::nullopt) == 0);
+}
+
 TEST_CASE("more pairs need larger differences") {
   // p of one pair is 0.027: enough alone, but not among six.
   std::vector<ReplayedVolume> volumes = {around("a", 1, 0), around("b", std::exp(2.21 * 0.04), 0)};
@@ -102,6 +117,11 @@ TEST_CASE("a volume without a prediction is last and affects no rank") {
   CHECK(prediction.times[1].reason == "it differs");
   CHECK_FALSE(prediction.times[1].interval);
   CHECK(prediction.times[2].reason == "3 of the 6 repetitions needed are complete");
+  volumes[2].stopped = 2;
+  CHECK(
+      predict_times(volumes, kAccuracy, 0).times[2].reason ==
+      "3 of the 6 repetitions needed are complete: filereel was stopped (Ctrl-Z, SIGSTOP), or the "
+      "machine suspended, during 2 repetitions");
   volumes[1].seconds.clear();
   CHECK(predict_times(volumes, kAccuracy, 0).times.front().rank == 0);
 }
@@ -140,6 +160,8 @@ TEST_CASE("the JSON of a prediction is read as it was written") {
       .syncs = 900, .all_syncs = 1000, .threads = 8, .sync_s = 1e-3, .recorded_s = 1.5};
   stored.volumes[1].most_saved = 0.4;
   stored.volumes.push_back({.name = "c", .file_system = "xfs", .obstacle = "it differs"});
+  stored.program.label = "shop";
+  stored.program.remarks = {"it failed"};
   stored.prediction = predict_times(stored.volumes, kAccuracy, 0.1);
   const std::string text = prediction_to_json(stored);
   REQUIRE(is_prediction(text));
@@ -147,6 +169,7 @@ TEST_CASE("the JSON of a prediction is read as it was written") {
   CHECK(prediction_to_json(read) == text);
   CHECK(read.results.size() == 1);
   CHECK(read.program.commits->recorded_s == 1.5);
+  CHECK(read.program.remarks == stored.program.remarks);
 }
 
 TEST_CASE("other JSON is not taken for a prediction, and a broken one is refused") {

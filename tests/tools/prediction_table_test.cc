@@ -64,6 +64,25 @@ TEST_CASE("volumes of the same speed are not called fast or slow") {
   CHECK(text.contains("1-2"));
 }
 
+TEST_CASE("a program has its label, or of a long command line its name") {
+  PredictedProgram program = kClone;
+  const auto first_line = [&] {
+    const std::string text = shown(std::vector{replayed_volume("/a", "xfs", 1)}, program);
+    return text.substr(0, text.find(':'));
+  };
+  program.command = "/usr/bin/pgbench " + std::string(100, 'x');
+  CHECK(first_line() == "pgbench");
+  program.label = "shop";
+  CHECK(first_line() == "shop");
+}
+
+TEST_CASE("remarks on the recording are shown") {
+  PredictedProgram program = kClone;
+  program.remarks = {"the recorded program failed"};
+  CHECK(shown(std::vector{replayed_volume("/a", "xfs", 1)}, program)
+            .contains("\nthe recorded program failed\n"));
+}
+
 TEST_CASE("an unknown accuracy is stated instead of figures") {
   PredictedProgram program = kClone;
   program.unknown_accuracy = "the reel has no waits";

@@ -42,7 +42,7 @@ function showPrediction(one) {
   part.append(element('p', {}, 'The program was recorded as ', named(one.reel), ' and took ',
       seconds(one.recorded_s), ' there. ', element('strong', {}, named(one.conclusion))));
   if (one.unknown) part.append(element('p', {class: 'banner'}, named(one.unknown)));
-  if (one.savings) part.append(element('p', {class: 'banner'}, named(sentence(one.savings))));
+  for (const remark of one.remarks) part.append(element('p', {class: 'banner'}, named(sentence(remark))));
   const chart = element('div');
   part.append(predictionTable(one), chart);
   const figure = predictionChart(one);
