@@ -38,9 +38,9 @@ ReplayedTime replayed(std::span<const ReplayedVolume> volumes, std::size_t numbe
         fmt::format("{} of the {} repetitions needed {} complete", volume.seconds.size(),
                     kLeastForInterval, agreeing(volume.seconds.size(), "is", "are"));
     if (volume.stopped > 0) {
-      one.time.reason += fmt::format(
-          ": filereel was stopped (Ctrl-Z, SIGSTOP), or the machine suspended, during {}",
-          counted(volume.stopped, "repetition"));
+      one.time.reason +=
+          fmt::format(": filereel was stopped or frozen, or the machine suspended, during {}",
+                      counted(volume.stopped, "repetition"));
     }
   }
   if (!one.time.reason.empty()) return one;

@@ -62,8 +62,8 @@ struct Score {
 };
 
 // For FC-Test only, in the order of measuring. Only sets that all results and file systems have
-// count, so the means are comparable; there is none of a single set. Empty if a result is incomplete
-// or failed.
+// count, so the means are comparable; there is none of a single set. Empty if a result is
+// incomplete or failed.
 std::vector<Score> scores_of(std::span<const ReportedResult> results);
 
 }  // namespace filereel

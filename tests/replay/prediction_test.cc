@@ -120,8 +120,8 @@ TEST_CASE("a volume without a prediction is last and affects no rank") {
   volumes[2].stopped = 2;
   CHECK(
       predict_times(volumes, kAccuracy, 0).times[2].reason ==
-      "3 of the 6 repetitions needed are complete: filereel was stopped (Ctrl-Z, SIGSTOP), or the "
-      "machine suspended, during 2 repetitions");
+      "3 of the 6 repetitions needed are complete: filereel was stopped or frozen, or the machine "
+      "suspended, during 2 repetitions");
   volumes[1].seconds.clear();
   CHECK(predict_times(volumes, kAccuracy, 0).times.front().rank == 0);
 }

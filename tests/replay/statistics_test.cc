@@ -74,8 +74,8 @@ TEST_CASE("there is no interval of a median below six values") {
 
 TEST_CASE("the interval of a median has the ranks of the sign test") {
   // Conover's table A3: n, and the rank of the lower limit.
-  const std::vector<std::pair<std::size_t, double>> ranks = {
-      {8, 1}, {9, 2}, {11, 2}, {12, 3}, {15, 4}, {20, 6}, {25, 8}, {100, 40}};
+  const std::vector<std::pair<std::size_t, double>> ranks = {{8, 1},  {9, 2},  {11, 2}, {12, 3},
+                                                             {15, 4}, {20, 6}, {25, 8}, {100, 40}};
   for (const auto& [count, rank] : ranks) {
     Values values(count);
     std::iota(values.begin(), values.end(), 1);

@@ -34,7 +34,7 @@ struct ResolverOptions {
 // A process that existed before the trace.
 struct KnownProcess {
   std::uint32_t id = 0;
-  std::string name;                    // of its program; empty: unknown
+  std::string name = {};               // of its program; empty: unknown
   std::vector<std::uint32_t> threads;  // all threads, including the first; empty: only the first
   std::string directory;               // working directory; empty: as in the options
   std::string root;                    // base of its absolute paths; empty: "/"
