@@ -264,6 +264,7 @@ TEST_CASE(
   RecordedCalls calls;
   calls.resolver.begin_process(
       {.id = 100,
+       .name = "server",
        .threads = {100, 101},
        .directory = "/home",
        .root = {},
@@ -289,8 +290,12 @@ TEST_CASE(
 
 TEST_CASE("a process first seen in another root has paths relative to that root") {
   RecordedCalls calls;
-  calls.resolver.begin_process(
-      {.id = 100, .threads = {100, 101}, .directory = "/jail/w", .root = "/jail", .open = {}});
+  calls.resolver.begin_process({.id = 100,
+                                .name = {},
+                                .threads = {100, 101},
+                                .directory = "/jail/w",
+                                .root = "/jail",
+                                .open = {}});
   calls.run(on_path(Call::stat, "/x"))
       .run(on_path(Call::stat, "y"))
       .run(by(101, on_path(Call::stat, "../../../z")))
