@@ -104,7 +104,7 @@ class Limits(IntegrationTest):
         wait_until(lambda: not pathlib.Path(group, "cgroup.procs").read_text(), 10)
 
     def predicted(self, reel, **options):
-        done = self.filereel("predict", reel, self.folder("near"), **options)
+        done = self.filereel("predict", reel, self.folder("predicted"), **options)
         return " ".join(done.out.split())
 
     def record(self, reel, *command, backend="bpf", **options):
