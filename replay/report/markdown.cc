@@ -128,9 +128,8 @@ std::string markdown_prediction(const StoredPrediction& stored) {
   text += fmt::format("Recorded as {} in {}. {}\n\n", markdown_text(stored.program.reel),
                       predicted_time_text(stored.program.recorded_s),
                       markdown_text(conclusion_text(stored)));
-  text += paragraph(unknown_accuracy_text(stored.program)) + paragraph(savings_text(stored));
-  text += prediction_table(stored);
-  std::vector<std::string> remarks;
+  text += paragraph(unknown_accuracy_text(stored.program)) + prediction_table(stored);
+  std::vector<std::string> remarks = remarks_of(stored);
   for (const PredictedTime& one : stored.prediction.times) {
     if (one.reason.empty()) continue;
     remarks.push_back(
