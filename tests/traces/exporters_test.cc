@@ -82,6 +82,19 @@ TEST_CASE("importing and exporting an iolog of version 3 preserves it") {
   CHECK(again.losses.empty());
 }
 
+TEST_CASE(
+    "direct and synchronous files and asynchronous requests are lost in an iolog, and counted") {
+  Made made;
+  made.open(0, "a", O_RDWR | open_flags::kDirect);
+  made.open(1, "b", O_RDWR | O_SYNC);
+  made.use(OperationKind::read, 0, 0, 4096);
+  made.operations.back().operation.asynchronous = true;
+  CHECK(made.to("fio").losses ==
+        ExportLosses{{"direct I/O of files (for fio: direct=1)", 1},
+                     {"synchronous writes to files (for fio: sync=1)", 1},
+                     {"asynchronous requests (for fio: ioengine, iodepth)", 1}});
+}
+
 TEST_CASE("operations that an iolog cannot represent are counted by reason") {
   Made made;
   made.open(0, "a");

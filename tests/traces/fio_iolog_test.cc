@@ -181,6 +181,19 @@ TEST_CASE("logs that several jobs wrote at once are refused") {
         std::string::npos);
 }
 
+TEST_CASE("settings of the job that an iolog does not hold are named, with the calls concerned") {
+  Imported log(fio_importer(),
+               "fio version 2 iolog\na add\na open\na write 0 4096\na read 0 512\n"
+               "a sync 0 0\na close\n");
+  const auto& approximated = log.builder.info().approximated;
+  REQUIRE(approximated.size() == 1);
+  CHECK(approximated.begin()->first.find("direct, sync, iodepth and ioengine") !=
+        std::string::npos);
+  CHECK(approximated.begin()->second == 2);
+  Imported none(fio_importer(), "fio version 2 iolog\na add\na open\na close\n");
+  CHECK(none.builder.info().approximated.empty());
+}
+
 TEST_CASE("jobs that wrote a log one after another are counted") {
   Imported log(fio_importer(), job_log("a", 3) + job_log("b", 3) + job_log("c", 3));
   CHECK(log.error.empty());

@@ -5,8 +5,10 @@
 #include <iterator>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -19,6 +21,13 @@ namespace filereel {
 namespace {
 
 constexpr std::size_t kLongestName = 255;  // limit of fio
+
+// Flags of opens that make a difference, and that a log cannot hold.
+constexpr std::pair<std::uint32_t, std::string_view> kLostFlags[] = {
+    {O_TRUNC, "truncation of files by open"},
+    {open_flags::kDirect, "direct I/O of files (for fio: direct=1)"},
+    {O_DSYNC, "synchronous writes to files (for fio: sync=1)"},
+};
 
 class IologWriter {
  public:
@@ -85,7 +94,9 @@ class IologWriter {
       slot.loss = "operations on files with names unsupported by fio";
     }
     if (slot.loss.empty()) {
-      if ((operation.flags & O_TRUNC) != 0) ++losses_["truncation of files by open"];
+      for (const auto& [flags, loss] : kLostFlags) {
+        if ((operation.flags & flags) != 0) ++losses_[std::string(loss)];
+      }
       if (added_.insert(operation.path).second) line(slot, "add", out);
       if (users_[operation.path]++ == 0) line(slot, "open", out);
     } else {
@@ -105,6 +116,7 @@ class IologWriter {
     } else if (action.length > std::numeric_limits<std::uint32_t>::max()) {
       ++losses_["operations of 4 GiB or more"];
     } else {
+      if (operation.asynchronous) ++losses_["asynchronous requests (for fio: ioengine, iodepth)"];
       line(found->second, action.name, out);
       out.pop_back();
       fmt::format_to(std::back_inserter(out), " {} {}\n", action.offset, action.length);

@@ -22,6 +22,10 @@ namespace {
 
 constexpr std::string_view kMagic = "fio version ";
 constexpr std::string_view kMagicEnd = " iolog";
+// A log has files, offsets and lengths alone.
+constexpr std::string_view kUnknownSettings =
+    "reads and writes of a job whose direct, sync, iodepth and ioengine are unknown, because an "
+    "iolog does not hold them (replayed through the page cache, one at a time)";
 constexpr std::uint64_t kLogBlock = 4096;  // of the C library's output, on most file systems
 
 struct Action {
@@ -85,6 +89,7 @@ class Iolog {
     if (version_ == 0) {
       throw_not_an_iolog();
     }
+    if (transfers_ > 0) builder_.approximated(kUnknownSettings, transfers_);
     return true;
   }
 
@@ -181,6 +186,7 @@ class Iolog {
       case OperationKind::read:
       case OperationKind::write:
         check_range(fields, kMaxTransfer);
+        ++transfers_;
         operation.expected = static_cast<std::int64_t>(fields.length);
         break;
       case OperationKind::sync_range:
@@ -294,7 +300,7 @@ class Iolog {
   const ImportOptions& options_;
   int version_ = 0;                               // none read yet
   std::uint64_t line_begin_ = 0, next_line_ = 0;  // offsets in the log
-  std::uint64_t open_files_ = 0;
+  std::uint64_t open_files_ = 0, transfers_ = 0;
   std::uint64_t began_ns_ = 0, now_ns_ = 0;
   std::unordered_map<std::string, PathId, TextHash, std::equal_to<>> names_;
   std::unordered_map<PathId, std::vector<FileSlot>> open_;  // the last one is in use
