@@ -132,10 +132,13 @@ std::string control_line(const Result& result) {
   return wrapped(fmt::format("control volume, in turns: {}", fmt::join(targets, ", ")), 2);
 }
 
-// Failed verifications.
+// Failed verifications, and work that could not be done.
 std::string differences(const Result& result) {
-  const std::string text = failures_of(result);
-  return text.empty() ? "" : wrapped("VERIFICATION FAILED: " + printable(text), 2);
+  const auto line = [](std::string_view what, const std::string& text) {
+    return text.empty() ? "" : wrapped(fmt::format("{}: {}", what, printable(text)), 2);
+  };
+  return line("VERIFICATION FAILED", verification_failures_of(result)) +
+         line("NOT ALL WORK WAS DONE", work_failures_of(result));
 }
 
 std::string tables(const Result& result, const Bold& bold) {

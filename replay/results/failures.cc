@@ -30,6 +30,14 @@ class Failures {
   }
 
   std::string text() const {
+    const std::string verified = verification();
+    if (work_.empty()) return verified;
+    return verified.empty() ? work_ : fmt::format("{}; {}", verified, work_);
+  }
+
+  const std::string& work() const { return work_; }
+
+  std::string verification() const {
     std::string text;
     const auto add = [&](std::uint64_t count, std::string_view one, std::string_view many) {
       if (count == 0) return;
@@ -41,8 +49,7 @@ class Failures {
     add(differences_, "difference in the tree", "differences in the tree");
     if (!text.empty() && samples_ > 1) text += fmt::format(" in {}", counted(samples_, "run"));
     if (!text.empty() && !first_.empty()) text += fmt::format(" ({})", first_);
-    if (work_.empty()) return text;
-    return text.empty() ? work_ : fmt::format("{}; {}", text, work_);
+    return text;
   }
 
  private:
@@ -68,6 +75,12 @@ class Failures {
   std::uint64_t samples_ = 0, mismatches_ = 0, contents_ = 0, differences_ = 0;
   std::string first_, work_;
 };
+
+Failures all_failures(const Result& result) {
+  Failures failures;
+  for (const Measurement& measurement : result.measurements) failures.add(result, measurement);
+  return failures;
+}
 
 bool same_calls(const FailedCalls& one, const FailedCalls& other) {
   return one.volume == other.volume && one.operation == other.operation && one.error == other.error;
@@ -137,9 +150,36 @@ std::string advice_on(const DivergenceExample& what, std::string_view room) {
     case ENOSYS:
       return "check that the volume and the policies of the system permit it";
     default:
-      return "check the kernel log (dmesg) for device errors";
+      return std::string(failed_work_advice(errno_name(static_cast<int>(-what.result))));
   }
 }
+
+struct ErrorAdvice {
+  std::string_view error, advice;
+};
+constexpr std::string_view kServer =
+    "the connection to the server of the share is lost: check server and network, and mount the "
+    "share again";
+constexpr ErrorAdvice kAdvice[] = {
+    {"ENOSPC", "the volume is full: use a larger one, or free space"},
+    {"EDQUOT", "a quota is exhausted: raise it, or use another volume"},
+    {FailedCalls::kCutShort, "the volume is probably full: use a larger one, or free space"},
+    {"EFBIG", "a file became too large for the volume or for the limits of the shell (ulimit -f)"},
+    {"EROFS", "the volume became read-only: check the kernel log (dmesg) for its errors"},
+    {"EIO",
+     "check the kernel log (dmesg) for device errors; of a share, the server's log and free "
+     "space"},
+    {"ENOTCONN", kServer},
+    {"ECONNRESET", kServer},
+    {"ECONNABORTED", kServer},
+    {"EHOSTDOWN", kServer},
+    {"EHOSTUNREACH", kServer},
+    {"ENETUNREACH", kServer},
+    {"ETIMEDOUT", kServer},
+    {"ESTALE", kServer},
+    {"ENODEV", "the device is gone: check its connection, and the kernel log (dmesg)"},
+    {"ENXIO", "the device is gone: check its connection, and the kernel log (dmesg)"},
+};
 
 }  // namespace
 
@@ -175,9 +215,15 @@ Differences differences_of(const Measurement& measurement) {
 }
 
 std::string failures_of(const Result& result) {
-  Failures failures;
-  for (const Measurement& measurement : result.measurements) failures.add(result, measurement);
-  return failures.text();
+  return all_failures(result).text();
+}
+
+std::string verification_failures_of(const Result& result) {
+  return all_failures(result).verification();
+}
+
+std::string work_failures_of(const Result& result) {
+  return all_failures(result).work();
 }
 
 std::string failures_of(const Result& result, const Measurement& measurement) {
@@ -202,8 +248,11 @@ std::vector<FailedWork> failed_work_of(const Measurement& measurement) {
     for (const FailedCalls& calls : failed_calls_of(sample)) {
       auto same = std::ranges::find_if(
           all, [&](const FailedWork& one) { return same_calls(one.calls, calls); });
-      if (same == all.end()) same = all.insert(same, FailedWork{.calls = calls});
+      if (same == all.end()) {
+        same = all.insert(same, FailedWork{.calls = calls, .fewest = calls.count});
+      }
       ++same->runs;
+      same->fewest = std::min(same->fewest, calls.count);
       same->calls.count = std::max(same->calls.count, calls.count);
     }
   }
@@ -221,11 +270,17 @@ bool is_incomplete(const Measurement& measurement) {
 std::string describe_failed_work(const FailedWork& work, const Result& result,
                                  const Measurement& measurement) {
   const FailedCalls& calls = work.calls;
-  return fmt::format("{} on {} {} {}: {}{}", printable(calls.operation),
+  return fmt::format("{} on {} {} {}: {}{}{}", printable(calls.operation),
                      volume_text(calls.volume, result, measurement),
                      calls.error == FailedCalls::kCutShort ? "wrote" : "failed with",
-                     printable(calls.error), counted(calls.count, "time"),
+                     printable(calls.error), work.fewest < calls.count ? "up to " : "",
+                     counted(calls.count, "time"),
                      work.of > 1 ? " a run, in " + counted_of(work.runs, work.of, "run") : "");
+}
+
+std::string_view failed_work_advice(std::string_view error) {
+  const auto* known = std::ranges::find(kAdvice, error, &ErrorAdvice::error);
+  return known == std::end(kAdvice) ? "use a volume that can do the work" : known->advice;
 }
 
 std::string failed_work_text(const Result& result, const Measurement& measurement) {

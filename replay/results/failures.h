@@ -30,6 +30,9 @@ Differences differences_of(const Measurement& measurement);
 // The reasons why a replay failed: true mismatches, wrong content, differences in the tree, failed
 // calls. The text gives the counts and the first one; "" if there are none.
 std::string failures_of(const Result& result);
+// Apart: what a verification found, and work that could not be done.
+std::string verification_failures_of(const Result& result);
+std::string work_failures_of(const Result& result);
 // Of one of its measurements.
 std::string failures_of(const Result& result, const Measurement& measurement);
 
@@ -39,7 +42,8 @@ void add_failed_calls(const FailedCalls& calls, std::vector<FailedCalls>& all);
 // Calls of a measurement that failed with one error on one volume, although they should have
 // succeeded.
 struct FailedWork {
-  FailedCalls calls;  // of the sample with most of them
+  FailedCalls calls;         // of the sample with most of them
+  std::uint64_t fewest = 0;  // of the samples with any
   std::uint32_t runs = 0, of = 0;
 };
 
@@ -50,9 +54,13 @@ std::vector<FailedWork> failed_work_of(const Measurement& measurement);
 // Whether a part of the measurement's work was not done: it has no rank and no prediction.
 bool is_incomplete(const Measurement& measurement);
 
-// "write on /dev/sdb (near, ext4) failed with EINVAL: 4000 times a run, in 5 of 5 runs".
+// "write on /dev/sdb (near, ext4) failed with EINVAL: 4000 times a run, in 5 of 5 runs"; "up to
+// 4000 times a run" where the runs differ.
 std::string describe_failed_work(const FailedWork& work, const Result& result,
                                  const Measurement& measurement);
+
+// What to do about calls that failed with this error, by its name.
+std::string_view failed_work_advice(std::string_view error);
 
 // The first of them, and the number of others; "" if the work was done.
 std::string failed_work_text(const Result& result, const Measurement& measurement);

@@ -47,7 +47,8 @@ void check_calls(Result& result) {
          fmt::format(
              "{} ({}{})", describe_failed_work(one.work, result, *one.of), quoted_name(*one.of),
              one.measurements < 2 ? "" : fmt::format(", and {} more", one.measurements - 1)),
-         "the measurement has no rank and no prediction; use a volume that can do the work"});
+         fmt::format("the measurement has no rank and no prediction; {}",
+                     failed_work_advice(one.work.calls.error))});
   }
 }
 

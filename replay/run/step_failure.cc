@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "filesets/system/descriptor.h"
@@ -33,12 +34,24 @@ int error_of_writing(int root, std::uint64_t bytes) {
   return 0;
 }
 
+// A share tells of a full server by other errors: sshfs by EPERM or EIO.
+int error_of_full_share(const DivergenceExample& what, std::span<Volume* const> volumes) {
+  constexpr std::uint64_t kFull = 1 << 20;
+  if (what.result != -EIO && what.result != -EPERM) return 0;
+  const bool full = std::ranges::any_of(volumes, [](const Volume* volume) {
+    struct statvfs space = {};
+    return volume->describe().network && fstatvfs(volume->root(), &space) == 0 &&
+           space.f_bavail * space.f_frsize < kFull;
+  });
+  return full ? ENOSPC : 0;
+}
+
 // The error of an operation that found too little space. An incomplete write has none: more writing
 // tells whether the volume is full or a quota is exhausted.
 int error_of_space(const DivergenceExample& what, std::span<Volume* const> volumes) {
   constexpr std::uint64_t kLeast = 8 << 20;
   const bool incomplete = what.result >= 0 && what.operation == "write";
-  if (!incomplete && what.result != -ENOSPC) return 0;
+  if (!incomplete && what.result != -ENOSPC) return error_of_full_share(what, volumes);
   for (const Volume* volume : volumes) {
     const auto missing = static_cast<std::uint64_t>(
         std::max<std::int64_t>(what.expected - what.result, static_cast<std::int64_t>(kLeast)));
