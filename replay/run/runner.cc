@@ -262,7 +262,7 @@ class Run {
     for (std::size_t i = 0; i < stage.parts.size(); ++i) {
       const StagedJob& part = stage.parts[i];
       const auto limits = is_automatic(*part.job, request_) ? budget.next() : std::nullopt;
-      estimate.begin_part(i);
+      estimate.begin_part(i, limits ? limits->budget_s : 0);
       if (!measure_part(part, stage.sides, baselines, limits, estimate)) return false;
       estimate.end_part();
     }

@@ -46,13 +46,19 @@ Kinds choose_file_systems(const RunRequest& request, std::span<Result* const> re
   return usable;
 }
 
+// Of one repetition, as in StagedJob.
+struct JobTime {
+  ExpectedTime steps = {};
+  double fill_s = 0;
+};
+
 // Adds the jobs, file system by file system; `kinds`: those to be formatted, or none.
-void add_parts(const RunRequest& request, const Kinds& kinds, std::span<const ExpectedTime> times,
+void add_parts(const RunRequest& request, const Kinds& kinds, std::span<const JobTime> times,
                Stage& stage) {
   const auto add = [&](std::optional<FileSystemKind> kind, const auto& wanted) {
     for (std::size_t i = 0; i < request.plan.jobs.size(); ++i) {
       const Job& job = *request.plan.jobs[i];
-      if (wanted(job)) stage.parts.push_back({&job, kind, times[i]});
+      if (wanted(job)) stage.parts.push_back({&job, kind, times[i].steps, times[i].fill_s});
     }
   };
   for (const FileSystemKind kind : kinds) {
@@ -132,14 +138,14 @@ std::vector<SideNeeds> needs_of_sides(const RunRequest& request, const Kinds& ki
 }
 
 // By job, of one repetition. `needs`: of the jobs with volumes.
-std::vector<ExpectedTime> times_of_jobs(const RunRequest& request, const SideNeeds& needs) {
-  std::vector<ExpectedTime> times;
+std::vector<JobTime> times_of_jobs(const RunRequest& request, const SideNeeds& needs) {
+  std::vector<JobTime> times;
   std::size_t with_volumes = 0;
   for (const std::unique_ptr<Job>& job : request.plan.jobs) {
     const JobNeeds of_job = needs_no_volume(*job) ? job->needs({.count = job->volume_count().least})
                                                   : needs.jobs.at(with_volumes++).needs;
     const double fill_s = needs_no_volume(*job) ? 0 : of_job.fill_s;
-    times.push_back({of_job.seconds - of_job.waits_s + fill_s, of_job.waits_s});
+    times.push_back({{of_job.seconds - of_job.waits_s, of_job.waits_s}, fill_s});
   }
   return times;
 }

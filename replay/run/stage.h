@@ -24,7 +24,8 @@ struct VolumeUnderTest {
 struct StagedJob {
   const Job* job = nullptr;
   std::optional<FileSystemKind> kind;
-  ExpectedTime time = {};  // of one repetition, with the creation of the initial files
+  ExpectedTime time = {};  // of one repetition: its steps
+  double fill_s = 0;       // of the creation of the initial files, assumed
 };
 
 struct Stage {

@@ -28,7 +28,8 @@ TimeEstimate estimate_of(const Stage& stage, const RunRequest& request, std::siz
     const Job& job = *part.job;
     const auto points = static_cast<double>(job.points());
     EstimatedPart& one = parts.emplace_back(EstimatedPart{.job = &job, .points = job.points()});
-    one.unit = {(part.time.work_s + preparation_seconds(job)) / points, part.time.waits_s / points};
+    one.unit = {part.time.work_s / points, part.time.waits_s / points};
+    one.prepare_s = (part.fill_s + preparation_seconds(job)) / points;
     one.runs = runs_of(job, request);
     if (!is_automatic(job, request)) continue;
     one.runs = request.auto_runs->least;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <numeric>
 #include <utility>
 
@@ -15,7 +14,7 @@ namespace {
 
 constexpr double kWorthTelling = 10;    // seconds
 constexpr double kWorthCorrecting = 5;  // seconds left
-constexpr double kCloseEnough = 0.15;   // share of what was told
+constexpr double kCloseEnough = 0.3;    // share of what was told
 
 }  // namespace
 
@@ -51,18 +50,28 @@ TimeEstimate::TimeEstimate(const std::vector<EstimatedPart>& parts, std::size_t 
   for (const EstimatedPart& one : parts) {
     parts_.push_back({.plan = one, .units = std::vector<Unit>(one.points * sides)});
   }
-  later_s_ = pending_s();
+  later_s_ = pending_s(Automatic::expected);
 }
 
-void TimeEstimate::begin_part(std::size_t part) {
+void TimeEstimate::Proportion::add(double measured, double assumed) {
+  if (assumed <= 0) return;
+  measured_s += measured;
+  assumed_s += assumed;
+}
+
+void TimeEstimate::begin_part(std::size_t part, double most_s) {
   part_ = part;
   before_s_ = 0;
-  lap_ns_ = clock_();
+  lap_ns_ = part_ns_ = clock_();
+  if (most_s == 0) return;
+  for (std::size_t i = part; i < parts_.size(); ++i) {  // each gets as much
+    if (parts_[i].plan.most_s > 0) parts_[i].plan.most_s = most_s;
+  }
 }
 
 void TimeEstimate::set_runs(double runs) {
   parts_[part_].plan.runs = runs;
-  later_s_ = pending_s();
+  later_s_ = pending_s(Automatic::expected);
 }
 
 void TimeEstimate::begin_unit(std::uint64_t point, std::size_t side) {
@@ -70,48 +79,46 @@ void TimeEstimate::begin_unit(std::uint64_t point, std::size_t side) {
   lap_ = 0;
   assumed_.clear();
   ++parts_[part_].units[unit_].begun;
-  later_s_ = pending_s();
+  later_s_ = pending_s(Automatic::expected);
 }
 
 void TimeEstimate::prepared(const std::vector<Step>& steps) {
   for (const Step& step : steps) assumed_.push_back(step.expected);
-  std::vector<Lap>& laps = parts_[part_].units[unit_].laps;
+  Part& part = parts_[part_];
+  std::vector<Lap>& laps = part.units[unit_].laps;
   if (laps.size() != steps.size() + 1) laps.assign(steps.size() + 1, {});
-  end_lap();
+  part.preparation.add(end_lap(), part.plan.prepare_s);
 }
 
 void TimeEstimate::step_ended() {
-  end_lap();
+  const ExpectedTime& assumed = assumed_[lap_ - 1];
   Part& part = parts_[part_];
+  part.work.add(std::max(0.0, end_lap() - assumed.waits_s), assumed.work_s);
   Unit& unit = part.units[unit_];
-  if (lap_ < unit.laps.size()) return;
-  ++unit.ended;
-  const double waits = std::transform_reduce(assumed_.begin(), assumed_.end(), 0.0, std::plus<>(),
-                                             [](const ExpectedTime& step) { return step.waits_s; });
-  part.measured_s += std::max(0.0, unit.seconds() - waits);
-  part.assumed_s += part.plan.unit.work_s;
+  if (lap_ == unit.laps.size()) ++unit.ended;
 }
 
 void TimeEstimate::end_part() {
   parts_[part_].plan.runs = parts_[part_].units.front().begun;  // the same of all
   assumed_.clear();
-  later_s_ = pending_s();
+  later_s_ = pending_s(Automatic::expected);
 }
 
-void TimeEstimate::end_lap() {
-  const std::uint64_t now = clock_();
-  parts_[part_].units[unit_].laps[lap_++].add(static_cast<double>(now - lap_ns_) * 1e-9);
-  lap_ns_ = now;
+double TimeEstimate::end_lap() {
+  const double seconds = seconds_since(lap_ns_);
+  parts_[part_].units[unit_].laps[lap_++].add(seconds);
+  lap_ns_ = clock_();
+  return seconds;
 }
 
-double TimeEstimate::factor(const Part& part) const {
-  if (part.assumed_s > 0) return part.measured_s / part.assumed_s;
-  double measured = 0, assumed = 0;
-  for (const Part& other : parts_) {
-    measured += other.measured_s;
-    assumed += other.assumed_s;
+double TimeEstimate::factor(const Part& part, Proportion Part::* kind) const {
+  Proportion all = part.*kind;
+  if (all.assumed_s == 0) {
+    for (const Part& other : parts_) {
+      all.add((other.*kind).measured_s, (other.*kind).assumed_s);
+    }
   }
-  return assumed > 0 ? measured / assumed : 1;
+  return all.assumed_s > 0 ? all.measured_s / all.assumed_s : 1;
 }
 
 const TimeEstimate::Unit* TimeEstimate::similar(std::size_t part, std::size_t unit) const {
@@ -132,23 +139,28 @@ const TimeEstimate::Unit* TimeEstimate::similar(std::size_t part, std::size_t un
 }
 
 double TimeEstimate::unit_s(std::size_t part, std::size_t unit) const {
-  if (const Unit* const known = similar(part, unit)) return known->seconds();
-  const ExpectedTime& assumed = parts_[part].plan.unit;
-  return assumed.waits_s + factor(parts_[part]) * assumed.work_s;
+  if (const Unit* const same = similar(part, unit)) return same->seconds();
+  const Part& known = parts_[part];
+  return known.plan.unit.waits_s + factor(known, &Part::work) * known.plan.unit.work_s +
+         factor(known, &Part::preparation) * known.plan.prepare_s;
 }
 
-double TimeEstimate::pending_s() const {
+double TimeEstimate::pending_s(Automatic runs) const {
   double all = 0;
   for (std::size_t part = 0; part < parts_.size(); ++part) {
-    const auto& [plan, units, measured_s, assumed_s] = parts_[part];
-    double once = 0, pending = 0;
+    const auto& [plan, units, preparation, work] = parts_[part];
+    double first = 0, pending = 0;  // first: of the first repetition, which always takes place
     for (std::size_t unit = 0; unit < units.size(); ++unit) {
       const double seconds = unit_s(part, unit);
-      once += seconds;
+      if (units[unit].begun == 0) first += seconds;
       pending += seconds * std::max(0.0, plan.runs - units[unit].begun);
     }
-    const bool begun = units.front().begun > 0;
-    if (!begun && plan.most_s > 0) pending = std::min(pending, std::max(once, plan.most_s));
+    if (plan.most_s > 0 && part >= part_ && pending > 0) {
+      const bool begun = units.front().begun > 0;
+      const double budget = plan.most_s - (begun ? seconds_since(part_ns_) : 0);
+      const double most = std::max(first, budget);
+      pending = runs == Automatic::whole_budget ? most : std::min(pending, most);
+    }
     all += pending;
   }
   return all;
@@ -158,7 +170,7 @@ double TimeEstimate::lap_s(std::size_t lap) const {
   const Unit* const known = similar(part_, unit_);
   if (known && lap < known->laps.size()) return known->laps[lap].mean();
   const ExpectedTime& step = assumed_[lap - 1];  // the preparation has ended
-  return step.waits_s + factor(parts_[part_]) * step.work_s;
+  return step.waits_s + factor(parts_[part_], &Part::work) * step.work_s;
 }
 
 double TimeEstimate::left_s() const {
@@ -176,31 +188,36 @@ bool TimeEstimate::step_is_measured() const {
   return parts_[part_].units[unit_].ended > 0;
 }
 
-double TimeEstimate::elapsed_s() const {
-  return static_cast<double>(clock_() - began_ns_) * 1e-9;
+double TimeEstimate::seconds_since(std::uint64_t began_ns) const {
+  return static_cast<double>(clock_() - began_ns) * 1e-9;
+}
+
+std::string TimeEstimate::limit(double all) const {
+  constexpr double kAsMuch = 0.95;
+  if (std::ranges::none_of(parts_, [](const Part& part) { return part.plan.most_s > 0; }))
+    return "";
+  const double most = all - later_s_ + pending_s(Automatic::whole_budget);
+  if (all > kAsMuch * most) return "; the budget of automatic repetitions limits it";
+  return fmt::format("; at most {}, by the budget of automatic repetitions", format_duration(most));
 }
 
 std::optional<std::string> TimeEstimate::news() {
-  const double left = left_s(), all = elapsed_s() + left;
+  const double left = left_s(), all = seconds_since(began_ns_) + left;
   const bool first = told_s_ == 0;
   if (all < kWorthTelling) return std::nullopt;
   if (!first && (left < kWorthCorrecting || std::abs(all / told_s_ - 1) < kCloseEnough)) {
     return std::nullopt;
   }
   told_s_ = all;
-  double budget = 0;
-  for (const Part& part : parts_) budget += part.plan.most_s;
-  const std::string most =
-      budget > 0 ? fmt::format("; automatic repetitions: at most {}", format_duration(budget)) : "";
   const bool measured =
-      std::ranges::any_of(parts_, [](const Part& part) { return part.measured_s > 0; });
+      std::ranges::any_of(parts_, [](const Part& part) { return part.work.measured_s > 0; });
   if (measured) {
     return fmt::format("estimated time by the repetitions so far: {}, {} left{}",
-                       format_duration(all), format_duration(left), most);
+                       format_duration(all), format_duration(left), limit(all));
   }
   return fmt::format(
       "estimated time: {}, assuming {:.0f} MB/s until the first repetition has ended{}",
-      format_duration(all), kAssumedRate / 1e6, most);
+      format_duration(all), kAssumedRate / 1e6, limit(all));
 }
 
 }  // namespace filereel

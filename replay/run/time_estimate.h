@@ -8,8 +8,10 @@
 // The time of a unit is the first of these that is known:
 // - the mean of its last two repetitions
 // - the mean of the same point on other sides, otherwise of the same job on other file systems
-// - what was assumed: waits, which no volume shortens, and work, in the proportion that was
-//   measured in this part so far, otherwise in all parts
+// - what was assumed: waits, which no volume shortens; the preparation and the work, each in the
+//   proportion that was measured in this part so far, otherwise in all parts. Every preparation and
+//   step that has ended counts, also those of the first repetition: formatting, which depends on
+//   the file system, says nothing about the speed of the work.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +37,8 @@ struct EstimatedPart {
   const Job* job = nullptr;
   std::uint64_t points = 1;
   double runs = 1;         // the expected number of repetitions
-  ExpectedTime unit = {};  // assumed
+  ExpectedTime unit = {};  // assumed, of the steps
+  double prepare_s = 0;    // assumed, of formatting and filling for them
   double most_s = 0;       // the budget of automatic repetitions; 0: none
 };
 
@@ -47,7 +50,8 @@ class TimeEstimate {
                std::uint64_t began_ns, Nanoseconds clock = now_ns);
 
   // Call in this order for each unit, with begin_part and set_runs before each repetition.
-  void begin_part(std::size_t part);
+  // `most_s`: see EstimatedPart; what earlier parts left of the budget is known now.
+  void begin_part(std::size_t part, double most_s = 0);
   void set_runs(double runs);  // the number of repetitions expected now
   void begin_unit(std::uint64_t point, std::size_t side);
   void prepared(const std::vector<Step>& steps);
@@ -76,24 +80,31 @@ class TimeEstimate {
     std::vector<Lap> laps = {};  // its preparation, then its steps
     double seconds() const;
   };
+  struct Proportion {
+    double measured_s = 0, assumed_s = 0;
+
+    void add(double measured, double assumed);
+  };
   struct Part {
     EstimatedPart plan;
-    std::vector<Unit> units = {};          // by point, then by side
-    double measured_s = 0, assumed_s = 0;  // of the work of ended units
+    std::vector<Unit> units = {};  // by point, then by side
+    Proportion preparation = {}, work = {};
   };
 
   const Unit* similar(std::size_t part, std::size_t unit) const;
   double unit_s(std::size_t part, std::size_t unit) const;
-  double pending_s() const;
+  enum class Automatic { expected, whole_budget };
+  double pending_s(Automatic runs) const;
   double lap_s(std::size_t lap) const;
-  double factor(const Part& part) const;
-  void end_lap();
-  double elapsed_s() const;
+  double factor(const Part& part, Proportion Part::* kind) const;
+  double end_lap();  // its seconds
+  double seconds_since(std::uint64_t began_ns) const;
+  std::string limit(double all) const;
 
   std::size_t sides_;
   std::vector<Part> parts_;
   Nanoseconds clock_;
-  std::uint64_t began_ns_, lap_ns_;
+  std::uint64_t began_ns_, lap_ns_, part_ns_ = 0;
   std::size_t part_ = 0, unit_ = 0, lap_ = 0;  // the current ones
   std::vector<ExpectedTime> assumed_ = {};     // of the current unit's steps
   double later_s_ = 0;                         // all units that have not begun

@@ -1,16 +1,21 @@
 #!/usr/bin/env python3
 """How well filereel knows how long a command takes: estimates against real times.
 
-    estimates.py [--filereel PATH] [--folder DIR] [--only NAME …] [--volumes ext4,xfs,directory]
+    estimates.py [--filereel PATH] [--folder DIR] [--only NAME …] [--volumes ext4,xfs,directory,model]
 
 Runs twelve commands on three kinds of volumes, and reads the progress line on a terminal of its own. Prints for
 each what it expected at the start, what it expected when the first repetition had ended, the real time, the
 error of that expectation, and the largest error from then on.
 
-Needs root for images.
+A volume "model" is an ext4 file system on the model drive (tests/model_drive), a slow disk: seeks of 4 to 8 ms and
+100 MB/s. Its speed does not depend on the machine.
+
+Needs root for images and the model drive.
 """
+import contextlib
 import fcntl
 import os
+import pathlib
 import pty
 import re
 import select
@@ -23,6 +28,9 @@ import termios
 import time
 
 from peers import argument_parser
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "model_drive"))
+from drive import ModelDrive, why_not  # noqa: E402
 
 RATED = """
 files: {count: 16, size: 1 MiB}
@@ -53,6 +61,12 @@ COMMANDS = {
     "replay, natural": "replay app-git-clone {near} --pace natural --runs 6 {fs}",
     "replay, tree verified": "replay app-git-clone {near} --verify tree --runs 6 {fs}",
     "predict": "predict app-git-clone {near} {against} {fs}",
+}
+DISK = {
+    "size": "2GiB", "slots": 1,
+    "read": {"latency": {"min": "4ms", "max": "8ms"}, "rate": "100MB/s"},
+    "write": {"latency": {"min": "1ms", "max": "2ms"}, "rate": "100MB/s"},
+    "flush": {"latency": "8ms"},
 }
 UNITS = {"s": 1, "min": 60, "h": 3600, "ms": 1e-3, "µs": 1e-6}
 LINE = re.compile(r"^\s*\d+ %  (.*?)\s(\S+ (?:s|ms|min \d+ s|h \d+ min)) left\s*$")
@@ -91,8 +105,13 @@ def progress_of(command, folder):
     return time.monotonic() - began, looks
 
 
-def volumes_of(kind, folder):
+def volumes_of(kind, folder, cleanup):
     """near, against and the option for the file system."""
+    if kind == "model":
+        if reason := why_not():
+            sys.exit(f"the model drive {reason}")
+        near, against = (cleanup.enter_context(ModelDrive(DISK)).device for _ in range(2))
+        return near, against, "--fs ext4"
     if kind == "directory":
         for name in ("near", "against"):
             os.makedirs(os.path.join(folder, name), exist_ok=True)
@@ -116,9 +135,13 @@ def main():
                                    ("sequential.yaml", SEQUENTIAL)):
                     with open(os.path.join(folder, file), "w") as out:
                         out.write(text)
-                near, against, fs = volumes_of(kind, folder)
-                words = COMMANDS[name].format(near=near, against=against, fs=fs).split()
-                real, looks = progress_of([args.filereel, *words], folder)
+                with contextlib.ExitStack() as cleanup:
+                    near, against, fs = volumes_of(kind, folder, cleanup)
+                    words = COMMANDS[name].format(near=near, against=against, fs=fs).split()
+                    for device in {near, against} & set(words):
+                        if device.startswith("/dev/"):
+                            words += ["--destroy", device]
+                    real, looks = progress_of([args.filereel, *words], folder)
             finally:
                 shutil.rmtree(folder)
             later = [whole for _, repetition, whole in looks if repetition > 1]

@@ -82,7 +82,28 @@ TEST_CASE("another job is expected to take as many times longer, apart from its 
   run.estimate.begin_part(0);
   run.unit(1, 9);
   run.estimate.end_part();
-  CHECK(run.estimate.left_s() == doctest::Approx(2 * (5 + 10 * 2)));
+  CHECK(run.estimate.left_s() == doctest::Approx(2 * (5 + 9 * 2)));
+}
+
+TEST_CASE("a fast formatting does not make the work of other jobs faster") {
+  TimedRun run({{.job = kJob, .runs = 1, .unit = {.work_s = 1}, .prepare_s = 2},
+                {.job = nullptr, .runs = 1, .unit = {.work_s = 40}, .prepare_s = 4}});
+  run.estimate.begin_part(0);
+  run.unit(0.5, 3);
+  run.estimate.end_part();
+  CHECK(run.estimate.left_s() == doctest::Approx(40 * 3 + 1));
+}
+
+TEST_CASE("a step that has ended corrects what is assumed of the next ones") {
+  TimedRun run({{.job = kJob, .runs = 2, .unit = {.work_s = 2}}});
+  run.estimate.begin_part(0);
+  run.estimate.set_runs(2);
+  run.estimate.begin_unit(0, 0);
+  run.estimate.prepared({{.operation = "create", .expected = {.work_s = 1}},
+                         {.operation = "read", .expected = {.work_s = 1}}});
+  run.lap(5);
+  run.estimate.step_ended();
+  CHECK(run.estimate.step_s() == doctest::Approx(5));
 }
 
 TEST_CASE("a job on the next file system is expected to take as long as on the first") {
@@ -101,6 +122,20 @@ TEST_CASE("automatic repetitions that have not begun stay within their budget") 
   TimedRun run({{.job = kJob, .runs = 5, .unit = {.work_s = 100}, .most_s = 60},
                 {.job = kJob, .runs = 5, .unit = {.work_s = 10}, .most_s = 60}});
   CHECK(run.estimate.left_s() == doctest::Approx(100 + 50));
+  CHECK(run.estimate.news() ==
+        "estimated time: 2 min 30 s, assuming 200 MB/s until the first repetition has ended; at "
+        "most 2 min 40 s, by the budget of automatic repetitions");
+}
+
+TEST_CASE("automatic repetitions that have begun stay within what is left of their budget") {
+  TimedRun run({{.job = kJob, .runs = 5, .unit = {.work_s = 40}, .most_s = 60}});
+  run.estimate.begin_part(0, 70);
+  run.unit(0, 40);
+  run.estimate.set_runs(5);
+  CHECK(run.estimate.left_s() == doctest::Approx(30));
+  CHECK(run.estimate.news() ==
+        "estimated time by the repetitions so far: 1 min 10 s, 30.0 s left; the budget of "
+        "automatic repetitions limits it");
 }
 
 TEST_CASE("the estimate is told with what it assumes, and again if it was wrong") {
