@@ -1,17 +1,21 @@
 #include "replay/run/result_filling.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <ctime>
 #include <memory>
 #include <utility>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <stdlib.h>
 
+#include "filesets/system/counted.h"
 #include "replay/results/checks.h"
 #include "replay/results/hidden_serials.h"
 #include "replay/run/conditions.h"
 #include "replay/run/host.h"
+#include "replay/volumes/processes.h"
 
 namespace filereel {
 namespace {
@@ -66,6 +70,33 @@ void warn_of_foreign_caches(const VolumeDescription& volume, Result& result) {
   }
 }
 
+// Small volumes get small clusters from mkfs, and FAT then chains very many of them.
+void warn_of_small_clusters(const VolumeDescription& volume, Result& result) {
+  constexpr std::uint64_t kSmall = 4096;
+  const bool is_fat = volume.file_system == "fat32" || volume.file_system == "vfat";
+  const auto found = volume.features.find("cluster size");
+  if (!is_fat || found == volume.features.end()) return;
+  const std::uint64_t bytes = strtoull(found->second.c_str(), nullptr, 10);
+  if (bytes == 0 || bytes >= kSmall) return;
+  result.warn({"small-clusters",
+               fmt::format("{} has clusters of {}, because the volume is small: large files are "
+                           "many times slower than with those of usual volumes",
+                           volume.file_system, counted(bytes, "byte")),
+               "use a volume of 8 GiB or more, which has clusters of 4 KiB or more"});
+}
+
+// mkfs.ext4 leaves inode tables and journal to a thread of the kernel, which writes them after the
+// first mount. filereel's own volumes have none.
+void warn_of_lazy_initialisation(const VolumeDescription& volume, Result& result) {
+  const bool own = volume.mount_options.contains("noinit_itable");
+  if (volume.file_system != "ext4" || own || !has_process_named("ext4lazyinit")) return;
+  result.warn({"lazy-initialisation",
+               "the kernel still writes inode tables of an ext4 file system (ext4lazyinit), which "
+               "slows down all volumes on the drive",
+               "wait until the thread ext4lazyinit has ended, or format with mkfs.ext4 -E "
+               "lazy_itable_init=0,lazy_journal_init=0"});
+}
+
 void add_volume(const Volume& volume, Result& result) {
   VolumeDescription description = described(volume.describe(), result);
   if (description.driver != "kernel" && description.network) {
@@ -94,6 +125,8 @@ void add_volume(const Volume& volume, Result& result) {
   description.features = std::move(features.values);
   description.features_unknown = std::move(features.unknown);
   description.used = used_share(volume);
+  warn_of_small_clusters(description, result);
+  warn_of_lazy_initialisation(description, result);
   result.volumes.push_back(std::move(description));
 }
 

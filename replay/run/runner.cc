@@ -7,7 +7,9 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -159,6 +161,7 @@ class Run {
     }
     clients_.agree(failure);
     stage.take();
+    notice_shared_drive(stage);
     notice_runs(stage, counts);
     Baselines baselines;
     const std::vector<AccessShape> shapes = shapes_of_baseline(baselines);
@@ -213,11 +216,29 @@ class Run {
     if (const auto news = estimate.news()) observer_.notice(*news);
   }
 
+  // What is compared or copied on one drive says nothing about drives.
+  void notice_shared_drive(const Stage& stage) {
+    std::set<std::string> drives;
+    for (const std::unique_ptr<Volume>& volume : stage.volumes) {
+      const std::vector<DeviceIdentity> found = volume->describe().drives;
+      drives.insert(found.empty() ? "" : found.front().name);
+    }
+    if (!request_.targets.near || stage.volumes.size() < 2 || drives.size() != 1) return;
+    if (drives.begin()->empty()) return;
+    observer_.notice(fmt::format(
+        "all volumes are on the drive {}: copies to far volumes stay on it, and volumes do not "
+        "differ by drives",
+        *drives.begin()));
+  }
+
   void notice_runs(const Stage& stage, const MeasurementCounts& counts) {
     if (!request_.for_comparison) return;
     PlannedRuns planned = planned_runs(stage, request_.targets.control.has_value(), counts);
     for (const StagedJob& part : stage.parts) {
-      if (is_automatic(*part.job, request_)) continue;
+      if (is_automatic(*part.job, request_)) {
+        planned.some_automatic = true;
+        continue;
+      }
       planned.least = std::min(planned.least, runs_of(*part.job, request_));
     }
     observer_.notice(runs_notice(planned));

@@ -42,7 +42,12 @@ std::string runs_notice(const PlannedRuns& planned) {
                          : fmt::format("{}: a verdict at {:.0f} % needs {} or more on each side",
                                        measurements, kFalseAlarms * 100, runs);
   if (planned.least < needed) {
-    text += fmt::format("; planned: {}; use --runs auto or --runs {}", planned.least, needed);
+    text += planned.some_automatic
+                ? fmt::format(
+                      "; planned: {} for jobs with 'runs' of their own; omit these, or use "
+                      "--runs {}",
+                      planned.least, needed)
+                : fmt::format("; planned: {}; use --runs auto or --runs {}", planned.least, needed);
   }
   return text;
 }

@@ -17,6 +17,7 @@ struct PlannedRuns {
   std::size_t measurements = 1, entries = 1;
   bool ranked = false;              // the entries are ranked; otherwise two sides are compared
   std::uint32_t least = kMostRuns;  // of any job; so many: all are automatic
+  bool some_automatic = false;      // the others have runs of their own
 };
 
 // The number of measurements of each job at a point of its sweep, by the job's name and the last

@@ -21,6 +21,7 @@
 #include "filesets/system/limits.h"
 #include "filesets/system/project_quota.h"
 #include "replay/volumes/own_directory.h"
+#include "replay/volumes/processes.h"
 #include "replay/volumes/residency.h"
 #include "replay/volumes/volume.h"
 
@@ -82,6 +83,7 @@ class DirectoryVolume final : public Volume {
     device_ = storage_of_file(there).device;
     network_ = network_share(mounted_);
     if (network_) find_link(*network_);
+    fuse_driver_ = fuse_driver_of(mounted_);
   }
 
   ~DirectoryVolume() override {
@@ -206,6 +208,8 @@ class DirectoryVolume final : public Volume {
     return read_file_system_features(mounted_.type, source, device.get(), error);
   }
 
+  double driver_cpu_s() const override { return fuse_driver_ ? process_cpu_s(*fuse_driver_) : 0; }
+
   std::optional<DeviceCounters> counters() const override { return read_device_counters(device_); }
 
   void finish(bool keep) override { keep ? directory_.keep() : directory_.remove(); }
@@ -233,6 +237,7 @@ class DirectoryVolume final : public Volume {
   FileSystemLimits limits_;
   dev_t device_ = 0;  // 0: none
   std::optional<NetworkShare> network_;
+  std::optional<pid_t> fuse_driver_;
 };
 
 }  // namespace

@@ -15,7 +15,7 @@
 #include "filesets/system/error.h"
 #include "filesets/system/limits.h"
 #include "replay/measure/clock.h"
-#include "replay/volumes/sysfs.h"
+#include "replay/volumes/processes.h"
 
 namespace filereel {
 namespace {
@@ -143,17 +143,7 @@ void Mount::unmount() {
 }
 
 double Mount::driver_cpu_s() const {
-  if (!daemon_) return 0;
-  // Fields 14 and 15. Parsed after the name in parentheses, which may contain anything (proc(5)).
-  const std::string stat = read_sysfs(fmt::format("/proc/{}/stat", daemon_->pid()));
-  const std::size_t name_end = stat.rfind(')');
-  unsigned long user = 0, system = 0;
-  if (name_end == std::string::npos ||
-      sscanf(stat.c_str() + name_end + 1,  // NOLINT(cert-err34-c): the kernel's own digits
-             " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user, &system) != 2) {
-    return 0;
-  }
-  return static_cast<double>(user + system) / static_cast<double>(sysconf(_SC_CLK_TCK));
+  return daemon_ ? process_cpu_s(daemon_->pid()) : 0;
 }
 
 }  // namespace filereel

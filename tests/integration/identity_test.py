@@ -237,6 +237,13 @@ class Shares(StackTest):
         shown = self.filereel("show", "r.json").out
         self.assertIn(f"on 127.0.0.1:{served} through sshfs, lo", " ".join(shown.split()))
 
+    def test_the_processor_time_of_the_driver_counts(self):
+        with self.share("127.0.0.1") as (point, _):
+            self.filereel("run", "--near", point, "--set", self.many_small_files(4, "32 MiB"),
+                          "--operations", "create,read", "--runs", "1", "--json", "r.json")
+        samples = [one["samples"][0] for one in self.result()["measurements"]]
+        self.assertGreater(sum(one["cpu_driver_s"] for one in samples), 0)  # in ticks of 10 ms
+
     def test_a_server_with_a_name_has_no_address_and_no_link(self):
         with self.share("nas.invalid") as (point, served):
             volume = self.volume(point)

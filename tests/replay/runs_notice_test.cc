@@ -8,6 +8,12 @@
 namespace filereel {
 namespace {
 
+TEST_CASE("jobs with runs of their own in an automatic plan are not told to be automatic") {
+  const std::string text = runs_notice({.measurements = 2, .least = 3, .some_automatic = true});
+  CHECK(text.contains("planned: 3 for jobs with 'runs' of their own; omit these, or use --runs"));
+  CHECK_FALSE(text.contains("auto"));
+}
+
 TEST_CASE("more measurements need more runs, and the usual six suit a few") {
   CHECK(runs_for_comparison(1) == 4);
   CHECK(runs_for_comparison(4) == 5);

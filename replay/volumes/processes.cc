@@ -1,0 +1,92 @@
+#include "replay/volumes/processes.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <limits.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "filesets/system/directory_names.h"
+#include "replay/volumes/sysfs.h"
+
+namespace filereel {
+namespace {
+
+std::vector<pid_t> all_processes() {
+  std::vector<pid_t> processes;
+  for (const std::string& name : names_at("/proc")) {
+    pid_t number = 0;
+    const char* const end = name.data() + name.size();
+    const auto [stop, error] = std::from_chars(name.data(), end, number);
+    if (error == std::errc() && stop == end) processes.push_back(number);
+  }
+  return processes;
+}
+
+std::string link_text(const std::string& path) {
+  char text[PATH_MAX];
+  const ssize_t size = readlink(path.c_str(), text, sizeof text);
+  return {text, static_cast<std::size_t>(std::max<ssize_t>(size, 0))};
+}
+
+// The state of an open /dev/fuse of the process, from its fdinfo; "" if it has none.
+std::string fuse_device_of(pid_t process) {
+  const std::string folder = fmt::format("/proc/{}", process);
+  for (const std::string& number : names_at(folder + "/fd")) {
+    if (link_text(folder + "/fd/" + number) != "/dev/fuse") continue;
+    return read_sysfs(folder + "/fdinfo/" + number);
+  }
+  return "";
+}
+
+bool has_argument(pid_t process, const std::string& wanted) {
+  const std::string words = read_sysfs(fmt::format("/proc/{}/cmdline", process)) + '\0';
+  return words.contains('\0' + wanted + '\0');
+}
+
+}  // namespace
+
+double process_cpu_s(pid_t process) {
+  // Fields 14 and 15. Parsed after the name in parentheses, which may contain anything (proc(5)).
+  const std::string stat = read_sysfs(fmt::format("/proc/{}/stat", process));
+  const std::size_t name_end = stat.rfind(')');
+  unsigned long user = 0, system = 0;
+  if (name_end == std::string::npos ||
+      sscanf(stat.c_str() + name_end + 1,  // NOLINT(cert-err34-c): the kernel's own digits
+             " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user, &system) != 2) {
+    return 0;
+  }
+  return static_cast<double>(user + system) / static_cast<double>(sysconf(_SC_CLK_TCK));
+}
+
+std::optional<pid_t> fuse_driver_of(const MountedFileSystem& mounted) {
+  if (!mounted.type.starts_with("fuse")) return std::nullopt;
+  constexpr std::string_view kConnection = "fuse_connection:";
+  const std::string number = fmt::format("{}", minor(mounted.device));
+  for (const pid_t process : all_processes()) {
+    const std::string device = fuse_device_of(process);
+    if (device.empty()) continue;
+    const std::size_t at = device.find(kConnection);
+    if (at == std::string::npos) {
+      if (has_argument(process, mounted.mount_point)) return process;
+      continue;
+    }
+    const std::size_t first = device.find_first_not_of(" \t", at + kConnection.size());
+    if (first == std::string::npos) continue;
+    if (device.substr(first, device.find_first_of(" \n", first) - first) == number) return process;
+  }
+  return std::nullopt;
+}
+
+bool has_process_named(std::string_view name) {
+  return std::ranges::any_of(all_processes(), [&](pid_t process) {
+    return read_sysfs(fmt::format("/proc/{}/comm", process)) == name;
+  });
+}
+
+}  // namespace filereel

@@ -1,0 +1,24 @@
+// Finds processes of this machine that work for volumes.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include <sys/types.h>
+
+#include "filesets/system/mount_info.h"
+
+namespace filereel {
+
+// Processor time of a process so far, in seconds; 0 if it is unknown.
+double process_cpu_s(pid_t process);
+
+// The driver of a mounted FUSE file system, which another program has started. The kernel names the
+// connection of each open /dev/fuse since Linux 6.15; before that, the mount point in the command
+// line tells. Nothing if neither does, as for processes of other users.
+std::optional<pid_t> fuse_driver_of(const MountedFileSystem& mounted);
+
+// Whether a process or thread of the kernel has this name (at most 15 bytes).
+bool has_process_named(std::string_view name);
+
+}  // namespace filereel
