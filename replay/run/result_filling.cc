@@ -82,7 +82,7 @@ void warn_of_small_clusters(const VolumeDescription& volume, Result& result) {
                fmt::format("{} has clusters of {}, because the volume is small: large files are "
                            "many times slower than with those of usual volumes",
                            volume.file_system, counted(bytes, "byte")),
-               "use a volume of 8 GiB or more, which has clusters of 4 KiB or more"});
+               "use a volume of 260 MiB or more, which has clusters of 4 KiB or more"});
 }
 
 // mkfs.ext4 leaves inode tables and journal to a thread of the kernel, which writes them after the
