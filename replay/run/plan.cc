@@ -73,6 +73,17 @@ class Loader {
     std::string refusal;
     std::vector<Inapplicable> others;
 
+    // With the reasons of all jobs, if they differ.
+    std::string refusal_text() const {
+      if (others.size() < 2) return refusal;
+      std::string text;
+      for (const Inapplicable& one : others) {
+        text +=
+            fmt::format("{}{}: {}", text.empty() ? "" : "; ", fmt::join(one.jobs, ", "), one.why);
+      }
+      return text;
+    }
+
     void add(std::string text, Inapplicable one) {
       if (refusal.empty()) refusal = std::move(text);
       const auto same = std::ranges::find_if(others, [&](const Inapplicable& other) {
@@ -238,7 +249,7 @@ class Loader {
     }
     if (const YamlValue* value = map.find("indexes")) {
       for (const YamlValue& item : value->list(kMostListItems)) {
-        IndexDefinition index = read_index(item);
+        IndexDefinition index = read_index(item, records);
         if (std::ranges::find(plan_.indexes, index.name, &IndexDefinition::name) !=
             plan_.indexes.end()) {
           item.fail(fmt::format("is a second index '{}'", index.name));
@@ -370,7 +381,7 @@ Plan load_plan(std::span<const std::string> names, const PlanOverrides& override
   }
   for (const auto& [key, meaning] : loader.applicability()) {
     if (meaning.refusal.empty()) continue;
-    if (!meaning.any) throw Error(ErrorKind::usage, meaning.refusal);
+    if (!meaning.any) throw Error(ErrorKind::usage, meaning.refusal_text());
     for (const auto& one : meaning.others) remarks.push_back(one.text());
   }
   std::ranges::copy(loader.left_out(), std::back_inserter(remarks));

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "filesets/system/nearest.h"
+#include "filesets/system/printable.h"
 #include "replay/results/metrics.h"
 #include "replay/results/selection.h"
 
@@ -24,11 +25,23 @@ std::vector<std::string> read_texts(const YamlMap& map, std::string_view key) {
   return texts;
 }
 
+// Whether a pattern of measurements, whose names begin with that of their job, may match one of the
+// job. The rest follows at a blank, or within what an asterisk stands for.
+bool may_match(const std::string& pattern, const std::string& job) {
+  if (matches(pattern, job)) return true;
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    if (pattern[i] == ' ' && matches(pattern.substr(0, i), job)) return true;
+    if (pattern[i] == '*' && matches(pattern.substr(0, i + 1), job)) return true;
+  }
+  return false;
+}
+
 void check_metric(const YamlValue& value) {
   if (find_metric(value.text())) return;
   std::vector<std::string_view> names;
   for (const Metric& metric : metrics()) names.push_back(metric.name);
-  value.fail("is not a metric" + use_one_of(value.text(), names));
+  value.fail(fmt::format("has '{}', which is not a metric{}", printable(value.text()),
+                         use_one_of(value.text(), names)));
 }
 
 }  // namespace
@@ -56,16 +69,21 @@ ReportView read_view(const YamlValue& item, std::span<const JobRecord> jobs, boo
   if (const YamlValue* value = map.find("form")) {
     view.form = value->text();
     if (std::ranges::find(kViewForms, view.form) == kViewForms.end()) {
-      value->fail("is not a form" + use_one_of(view.form, kViewForms));
+      value->fail(fmt::format("has '{}', which is not a form{}", printable(view.form),
+                              use_one_of(view.form, kViewForms)));
     }
   }
   const auto check_axis = [&](const YamlValue& place, const std::string& name) {
-    if (!swept || std::ranges::find(kPlainAxes, name) != kPlainAxes.end()) return;
-    const bool any = std::ranges::any_of(jobs, [&](const JobRecord& job) {
-      return is_selected(view.jobs, job.name) &&
-             std::ranges::find(job.axes, name, &SweepAxis::name) != job.axes.end();
-    });
-    if (!any) place.fail(fmt::format("'{}' is not swept by any of the jobs", name));
+    std::vector<std::string> values;
+    if (!swept || std::ranges::find(kPlainAxes, name) != kPlainAxes.end()) return values;
+    for (const JobRecord& job : jobs) {
+      const auto axis = std::ranges::find(job.axes, name, &SweepAxis::name);
+      if (is_selected(view.jobs, job.name) && axis != job.axes.end()) {
+        values.insert(values.end(), axis->values.begin(), axis->values.end());
+      }
+    }
+    if (values.empty()) place.fail(fmt::format("'{}' is not swept by any of the jobs", name));
+    return values;
   };
   if (const YamlValue* value = map.find("by")) {
     view.by = value->text();
@@ -73,18 +91,32 @@ ReportView read_view(const YamlValue& item, std::span<const JobRecord> jobs, boo
   }
   if (const YamlValue* value = map.find("at")) {
     for (const auto& [axis, shown] : value->items()) {
-      check_axis(shown, axis);
-      view.at[axis] = shown.text();
+      const std::vector<std::string> values = check_axis(shown, axis);
+      const std::string& at = view.at[axis] = shown.text();
+      if (!values.empty() && std::ranges::find(values, at) == values.end()) {
+        shown.fail(fmt::format("'{}' is none of the values of '{}': {}", printable(at), axis,
+                               fmt::join(values, ", ")));
+      }
     }
   }
   return view;
 }
 
-IndexDefinition read_index(const YamlValue& item) {
+IndexDefinition read_index(const YamlValue& item, std::span<const JobRecord> jobs) {
   const YamlMap map = item.map({"name", "of", "metric"});
   IndexDefinition index;
   index.name = map.require("name").text();
   if (map.find("of")) index.patterns = read_texts(map, "of");
+  for (const std::string& pattern : index.patterns) {
+    const bool any = std::ranges::any_of(
+        jobs, [&](const JobRecord& job) { return may_match(pattern, job.name); });
+    if (!any) {
+      map.find("of")->fail(
+          fmt::format("has '{}', but no job has this name: a pattern is one of a job, or of a job "
+                      "and its operation",
+                      printable(pattern)));
+    }
+  }
   if (const YamlValue* value = map.find("metric")) {
     index.metric = value->text();
     if (index.metric != kStorageMetric) check_metric(*value);

@@ -9,9 +9,9 @@
 namespace filereel {
 
 // Both throw Error(unusable_input) with line and column. `jobs`: all jobs of the plan, which a view
-// may name. `swept`: the named axes must exist. Sweeps of the command line may reduce an axis to
-// one value, which removes it.
+// and an index may name. `swept`: the named axes must exist. Sweeps of the command line may reduce
+// an axis to one value, which removes it.
 ReportView read_view(const YamlValue& item, std::span<const JobRecord> jobs, bool swept);
-IndexDefinition read_index(const YamlValue& item);
+IndexDefinition read_index(const YamlValue& item, std::span<const JobRecord> jobs);
 
 }  // namespace filereel

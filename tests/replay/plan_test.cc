@@ -172,6 +172,10 @@ TEST_CASE("invalid report entries are refused with their place") {
   check_refused(jobs + "report: [{by: count}]\n", "my.yaml:2:", "not swept by any");
   check_refused(jobs + "report: [{at: {count: 4}}]\n", "my.yaml:2:", "not swept by any");
   check_refused(jobs + "report: [{colour: red}]\n", "my.yaml:2:", "colour");
+  check_refused(jobs + "report: [{at: {depth: 3}}]\n", "my.yaml:2:", "'3' is none of the values");
+  check_refused(jobs + "report: [{metrics: [speed]}]\n", "my.yaml:2:", "has 'speed', which");
+  check_refused(jobs + "indexes: [{name: a, metric: speed}]\n", "my.yaml:2:", "has 'speed', which");
+  check_refused(jobs + "indexes: [{name: a, of: [random-reed]}]\n", "my.yaml:2:", "'random-reed'");
   check_refused(jobs + "indexes: [{of: [random-read]}]\n", "my.yaml:2:", "name");
   check_refused(jobs + "indexes: [{name: a}, {name: a, metric: mb_per_s}]\n",
                 "my.yaml:2:", "is a second index 'a'");
