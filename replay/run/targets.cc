@@ -101,8 +101,9 @@ void check_which_are_named(const NamedTargets& named) {
 void check_comparable(const Target& one, const Target& other) {
   if ((one.kind == TargetKind::directory) == (other.kind == TargetKind::directory)) return;
   throw Error(ErrorKind::usage,
-              "cannot compare a directory with an image or a device: name two directories, or two "
-              "images or devices");
+              "cannot measure a directory in turns with an image or a device, which are formatted "
+              "before each repetition: measure each alone with --json, then use \"filereel "
+              "compare a.json b.json\"");
 }
 
 void check_comparable(const NamedTargets& named) {

@@ -159,10 +159,16 @@ std::uint32_t group_of(const SweptMap& map, const Recipe& recipe) {
   name->fail(fmt::format("is not a group of files: unknown group '{}'", printable(name->text())));
 }
 
+constexpr std::string_view kChanged =
+    "uses files that an earlier phase extended or renamed, in an unknown number: run the phases in "
+    "the other order, give each a group of its own under 'files', or end the earlier phase by "
+    "whole "
+    "passes instead of 'time'";
+
 void read_do(const SweptMap& map, const RecipePhase& phase, RecipeThreads& threads,
              GroupState& state) {
   if (state == GroupState::changed) {
-    map.self().fail("uses files that an earlier phase extended or renamed");
+    map.self().fail(kChanged);
   }
   FileFate fate(state);
   threads.choices = read_choices(map, state, fate);
@@ -209,7 +215,7 @@ void read_access_of(const SweptMap& map, const RecipePhase& phase, RecipeThreads
   } else if (state != GroupState::present) {
     map.self().fail(state == GroupState::absent
                         ? "uses files that do not exist: create them in an earlier phase"
-                        : "uses files that an earlier phase extended or renamed");
+                        : kChanged);
   }
   check_room(*map.whole("access"), threads, files);
   if (map.has("order")) map.one("order")->fail("applies to steps: access defines its own order");
