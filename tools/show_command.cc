@@ -238,11 +238,12 @@ class Show {
     }
   }
 
-  // `wanted`: see heat_maps().
+  // `wanted`: see heat_maps(), which are then all that is printed.
   void result(const Result& result, const std::string& wanted) const {
     if (json_) return session_.write(result_to_json(result));
     const std::string maps = heat_maps(result, wanted, bold());
-    session_.print(format_result(result, bold()) + volume_features(result) + maps);
+    session_.print(wanted.empty() ? format_result(result, bold()) + volume_features(result) + maps
+                                  : maps);
   }
 
   // With `wanted`: also the tables and heat maps of the replays.

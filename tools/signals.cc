@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <fstream>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include <errno.h>
@@ -61,6 +62,18 @@ class WakeUps {
   Look last_;
 };
 
+// A command that was interrupted and has not ended after this time says so.
+constexpr std::uint64_t kPatienceNs = 2'000'000'000;
+
+// Everything else may hang in a call that the volume does not answer.
+void tell_of_waiting() {
+  constexpr std::string_view text =
+      "filereel: interrupted; waiting for calls of the volume to return and for its clean-up; "
+      "interrupt again to end at once\n";
+  if (isatty(STDERR_FILENO) == 1 && write(STDERR_FILENO, "\n", 1) < 0) return;
+  if (write(STDERR_FILENO, text.data(), text.size()) < 0) return;
+}
+
 }  // namespace
 
 SignalWatch::SignalWatch() {
@@ -80,10 +93,15 @@ SignalWatch::SignalWatch() {
     constexpr std::uint64_t kSameNs = 200'000'000;
     std::uint64_t first_ns = 0;
     WakeUps wake_ups;
+    bool told = false;
     while (!ended.stop_requested()) {
       const int signal = sigtimedwait(&awaited, nullptr, &WakeUps::kWait);
       // After a stop, the thread is late, too, but there is a signal.
       if (wake_ups.missed() && signal != SIGCONT) ++continued_;
+      if (!told && first_ns != 0 && kernel_ns() - first_ns > kPatienceNs) {
+        tell_of_waiting();
+        told = true;
+      }
       if (signal < 0 || signal == kEndWatch) continue;
       if (signal == SIGCONT) {
         ++continued_;

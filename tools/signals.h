@@ -16,6 +16,8 @@ namespace filereel {
 // the process at once; the kernel then removes mounts and FUSE drivers. A second SIGHUP does not,
 // because a closing terminal may send several. Threads started meanwhile have these signals
 // blocked. Ignored signals, such as SIGHUP under nohup, stay ignored.
+//
+// If the command has not ended 2 s after the first signal, a line says what it waits for.
 class SignalWatch {
  public:
   SignalWatch();
