@@ -82,11 +82,12 @@ std::optional<AutoRuns> read_auto_runs(const YamlMap& map) {
     automatic->budget_s = static_cast<double>(value->duration()) * 1e-9;
     if (automatic->budget_s <= 0) value->fail("must be more than 0");
   }
-  if (const YamlValue* value = with_auto("least_runs")) {
-    automatic->least = static_cast<std::uint32_t>(value->whole_number(1, kMostRuns));
-  }
   if (const YamlValue* value = with_auto("most_runs")) {
     automatic->most = static_cast<std::uint32_t>(value->whole_number(1, kMostRuns));
+    automatic->least = std::min(automatic->least, automatic->most);
+  }
+  if (const YamlValue* value = with_auto("least_runs")) {
+    automatic->least = static_cast<std::uint32_t>(value->whole_number(1, kMostRuns));
   }
   if (automatic && automatic->most < automatic->least) {
     map.self().fail(fmt::format("has fewer most_runs ({}) than least_runs ({})", automatic->most,

@@ -92,7 +92,7 @@ void warn_of_lazy_initialisation(const VolumeDescription& volume, Result& result
   if (volume.file_system != "ext4" || own || !has_process_named("ext4lazyinit")) return;
   result.warn({"lazy-initialisation",
                "the kernel still writes inode tables of an ext4 file system (ext4lazyinit), which "
-               "slows down all volumes on the drive",
+               "slows down all volumes on its drive",
                "wait until the thread ext4lazyinit has ended, or format with mkfs.ext4 -E "
                "lazy_itable_init=0,lazy_journal_init=0"});
 }

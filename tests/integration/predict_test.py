@@ -107,12 +107,12 @@ class Predictions(IntegrationTest):
         self.assertEqual({one["volume"] for one in told["predictions"]},
                          {str(self.folder("a")), str(self.folder("b"))})
         for one in told["predictions"]:
-            self.assertEqual(len(one["samples_s"]), 5)
+            self.assertEqual(len(one["samples_s"]), 6)
             self.assertGreaterEqual(one["median_s"], 0.05)  # pace think
             self.assertLess(one["interval_95"]["low"], one["median_s"] * 1.0001)
         starts = [[sample["started_s"] for sample in result["measurements"][0]["samples"]]
                   for result in told["results"]]
-        for run in range(5):  # A B, B A, A B …
+        for run in range(6):  # A B, B A, A B …
             self.assertEqual(starts[0][run] < starts[1][run], run % 2 == 0, starts)
         self.assertEqual({result["measurements"][0]["replay"]["pace"]
                           for result in told["results"]}, {"think"})
@@ -121,7 +121,7 @@ class Predictions(IntegrationTest):
     def test_results_that_differ_allow_no_prediction(self):
         reel = self.reel_of(DIFFERENT)
         done = self.predict(reel, self.folder("a"), status=1)
-        self.assertIn("no prediction: 5 of 20 results differ", " ".join(done.out.split()))
+        self.assertIn("no prediction: 6 of 24 results differ", " ".join(done.out.split()))
         self.assertIn("verification failed", done.err)
         self.assertEqual(self.prediction()["predictions"][0]["rank"], 0)
         self.predict(reel, self.folder("a"), "--allow-divergence")
