@@ -45,6 +45,11 @@ Cell cell_of(std::string text, std::string below) {
   return cell;
 }
 
+// "open p99".
+std::string tail_text(const ComparedTail& tail) {
+  return fmt::format("{} p{:.3g}", tail.kind, tail.percentile);
+}
+
 // Below the verdict: p of a change; otherwise the smallest change that would have been shown.
 std::string basis_of_verdict(const ComparedMeasurement& one) {
   if (one.verdict == Verdict::slower || one.verdict == Verdict::faster) {
@@ -66,7 +71,8 @@ Row row_of(const ComparedMeasurement& one, const Parameters& shared, bool with_t
                cell_of(seconds(one.fresh), runs(one.fresh)),
                cell_of(time.p ? percent(time.ratio) + " %" : "-", interval)};
   if (with_tails) {
-    cells.push_back(one.tail ? percent(one.tail->answer.ratio) + " %" : "-");
+    cells.push_back(one.tail ? cell_of(percent(one.tail->answer.ratio) + " %", tail_text(*one.tail))
+                             : Cell("-"));
     cells.push_back(one.stalls
                         ? fmt::format("{} / {}", one.stalls->base.stalls, one.stalls->fresh.stalls)
                         : "-");

@@ -97,7 +97,8 @@ std::string describe_runs(const Result& result) {
   text += fmt::format(", intervals of {} within {:.3g} %", counted_of(precise, all, "measurement"),
                       automatic->width * 100);
   if (ends.contains("budget")) {
-    text += fmt::format(" (time budget of {} used up)", format_duration(automatic->budget_s));
+    text += fmt::format(" (no further one fits into the budget of {})",
+                        format_duration(automatic->budget_s));
   }
   if (ends.contains("most")) {
     text += fmt::format(" (limit of {} reached)", counted(automatic->most, "run", "runs"));

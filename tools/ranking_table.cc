@@ -132,7 +132,9 @@ std::string index_heading(const Index& index, std::span<const std::string> names
   }
   if (!index.left_out.empty()) text += fmt::format("; {} left out", index.left_out.size());
   if (index.reference) text += fmt::format("; 100 is {}", names[*index.reference]);
-  if (!index.more_is_better) text += "; less is better";
+  if (!index.values.empty()) {
+    text += index.more_is_better ? "; more is better" : "; less is better";
+  }
   text = wrapped(text, 2);
   return text.starts_with(name) ? bold(name) + text.substr(name.size()) : text;
 }

@@ -155,11 +155,14 @@ std::string tables(const Result& result, const Bold& bold) {
 
 // How the figures are to be read, settings, machine and warnings.
 std::vector<std::string> below_tables(const Result& result) {
+  const bool repeated = std::ranges::any_of(
+      result.measurements, [](const Measurement& one) { return one.samples.size() > 1; });
   std::vector<std::string> list = {wrapped(
-      fmt::format("{}: median, range below; percentiles and maxima of all runs together; MB/s = "
-                  "10^6 bytes per second until durable; operations/s until calls "
-                  "return",
-                  describe_runs(result)),
+      fmt::format(
+          "{}{}; MB/s = 10^6 bytes per second until durable; operations/s until calls "
+          "return",
+          describe_runs(result),
+          repeated ? ": median, range below; percentiles and maxima of all runs together" : ""),
       2)};
   std::ranges::move(settings(result), std::back_inserter(list));
   list.push_back(control_line(result));

@@ -45,20 +45,18 @@ void attribute_sizes(std::span<const PreparedGroup> groups, std::vector<Differen
   }
 }
 
-// What mkfs chooses by the size of the volume is no other way to make the file system.
-void attribute_to_sizes(std::vector<Difference>& list) {
+// Whether mkfs chooses it by the size of the volume, which differs: that is no other way to make
+// the file system.
+bool follows_from_size(const Difference& one, std::span<const Difference> all) {
   static constexpr auto kBySize =
       std::to_array<std::string_view>({"inodes per group", "reserved blocks", "journal size",
                                        "groups", "inode share", "cluster size"});
-  for (const Difference& size : list) {
-    if (!size.what.starts_with(kVolumeSize)) continue;
+  return std::ranges::any_of(all, [&](const Difference& size) {
+    if (!size.what.starts_with(kVolumeSize)) return false;
     const std::string of = size.what.substr(kVolumeSize.size());  // " of ext4 (near)"
-    for (Difference& other : list) {
-      const bool by_size = std::ranges::any_of(
-          kBySize, [&](std::string_view name) { return other.what == std::string(name) + of; });
-      if (by_size) other.kind = ChangeKind::other;
-    }
-  }
+    return std::ranges::any_of(
+        kBySize, [&](std::string_view name) { return one.what == std::string(name) + of; });
+  });
 }
 
 // Volumes are compared as fuller only if it may matter: some file systems take several percent for
@@ -133,10 +131,17 @@ std::vector<Difference> differences_among(std::span<const std::span<const Result
     }
     if (difference.values.size() > 1) differences.push_back(std::move(difference));
   }
-  attribute_to_sizes(differences);
-  const bool made_differently = across || std::ranges::find(differences, ChangeKind::file_system,
-                                                            &Difference::kind) != differences.end();
-  if (made_differently) attribute_sizes(list, differences);
+  const bool made_differently =
+      across || std::ranges::any_of(differences, [&](const Difference& one) {
+        return one.kind == ChangeKind::file_system && !follows_from_size(one, differences);
+      });
+  if (made_differently) {
+    attribute_sizes(list, differences);
+  } else {
+    for (Difference& one : differences) {
+      if (follows_from_size(one, differences)) one.kind = ChangeKind::other;
+    }
+  }
   compare_use(list, made_differently, differences);
   std::ranges::stable_sort(differences, {}, &Difference::kind);
   return differences;

@@ -267,6 +267,16 @@ std::optional<Verdict> ComparedMeasurement::indicated() const {
   return std::nullopt;
 }
 
+Aspect ComparedMeasurement::indicating() const {
+  const std::optional<Verdict> change = indicated();
+  if (!change || time.indicated == change) return Aspect::time;
+  return stalls && stalls->answer.indicated == change ? Aspect::stalls : Aspect::tail;
+}
+
+const std::string& ComparedMeasurement::reason() const {
+  return answer_of(*this, indicating()).reason;
+}
+
 std::size_t ResultComparison::indicated() const {
   return static_cast<std::size_t>(std::ranges::count_if(
       measurements, [](const ComparedMeasurement& one) { return one.indicated().has_value(); }));

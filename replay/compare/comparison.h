@@ -181,9 +181,11 @@ struct ComparedMeasurement {
   // The same as the number of runs of each side; without an interval, the least that gives one.
   std::optional<std::uint32_t> runs_needed() const;
 
-  const std::string& reason() const { return time.reason; }  // of "cannot tell"
+  // Of "cannot tell": that of the aspect which indicates a change, otherwise of the time.
+  const std::string& reason() const;
   // With "cannot tell": the change that is indicated by any aspect, the worst one first.
   std::optional<Verdict> indicated() const;
+  Aspect indicating() const;  // that aspect, if there is one
 };
 
 // For tails and stalls only if there are any. `Measurement`: ComparedMeasurement, const or not.
@@ -194,7 +196,7 @@ auto& answer_of(Measurement& one, Aspect aspect) {
                                     : one.time;
 }
 
-// "slower (stalls)", "faster", "slower indicated", "cannot tell".
+// "slower (stalls)", "faster", "slower indicated", "slower indicated (tail)", "cannot tell".
 std::string verdict_text(const ComparedMeasurement& one);
 
 // Why a measurement is undecided, and what should decide: "indicated, but not proven; about 5 more

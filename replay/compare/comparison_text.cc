@@ -190,7 +190,9 @@ std::string undecided_text(const ComparedMeasurement& one) {
 
 std::string verdict_text(const ComparedMeasurement& one) {
   if (const auto change = one.indicated()) {
-    return fmt::format("{} indicated", verdict_name(*change));
+    const Aspect aspect = one.indicating();
+    return fmt::format("{} indicated{}", verdict_name(*change),
+                       aspect == Aspect::time ? "" : fmt::format(" ({})", aspect_name(aspect)));
   }
   std::string text(verdict_name(one.verdict));
   if (one.verdict != Verdict::slower && one.verdict != Verdict::faster) return text;

@@ -77,21 +77,25 @@ std::string comparison_table(const ResultComparison& comparison) {
 }
 
 std::string index_table(const Index& index, std::span<const std::string> names) {
-  std::string text =
-      fmt::format("{}: geometric mean of {} in {}.\n\n", markdown_text(index.definition.name),
-                  counted_of(index.measurements.size(), index.out_of, "measurement"), index.unit);
-  std::vector<MarkdownRow> rows = {{"on", index.unit, std::string(kBetweenSessions)}};
-  if (index.reference) {
-    rows[0].push_back(fmt::format("relative to {} = 100", markdown_text(names[*index.reference])));
-    rows[0].emplace_back(kBetweenSessions);
-  }
-  const auto share = [](double relative) { return fmt::format("{:.1f}", relative); };
+  // Without a unit, the values are relative themselves.
+  const bool also_relative = index.reference && !index.unit.empty();
+  const std::string relative =
+      index.reference ? fmt::format("relative to {} = 100", markdown_text(names[*index.reference]))
+                      : "";
+  std::string text = fmt::format("{}: geometric mean of {}; {} is better.\n\n",
+                                 markdown_text(index.definition.name),
+                                 counted_of(index.measurements.size(), index.out_of, "measurement"),
+                                 index.more_is_better ? "more" : "less");
+  std::vector<MarkdownRow> rows = {
+      {"on", index.unit.empty() ? relative : index.unit, std::string(kBetweenSessions)}};
+  if (also_relative) rows[0].insert(rows[0].end(), {relative, std::string(kBetweenSessions)});
+  const auto share = [](double one) { return fmt::format("{:.1f}", one); };
   for (const std::size_t i : index.order()) {
     const IndexValue& value = index.values[i];
     MarkdownRow& row = rows.emplace_back();
     row = {markdown_text(names[i]), format_number(value.value),
            range_cell(value.interval, format_number)};
-    if (!index.reference) continue;
+    if (!also_relative) continue;
     row.push_back(value.relative ? share(*value.relative) : std::string(kNone));
     row.push_back(range_cell(value.relative_interval, share));
   }

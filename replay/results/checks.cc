@@ -120,7 +120,9 @@ void too_few(CheckedResult& checked) {
   checked.result.warn({"too-few-samples",
                        fmt::format("{} with at most {}: too few for a 95 % interval",
                                    how_many(checked, count), counted(most, "sample")),
-                       fmt::format("use --runs auto, or at least {}", kLeastForInterval)});
+                       checked.result.plan.auto_runs
+                           ? std::string("use a larger --budget")
+                           : fmt::format("use --runs auto, or at least {}", kLeastForInterval)});
 }
 
 // Cached content of one file system's measurements.

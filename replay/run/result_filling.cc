@@ -85,18 +85,6 @@ void warn_of_small_clusters(const VolumeDescription& volume, Result& result) {
                "use a volume of 260 MiB or more, which has clusters of 4 KiB or more"});
 }
 
-// mkfs.ext4 leaves inode tables and journal to a thread of the kernel, which writes them after the
-// first mount. filereel's own volumes have none.
-void warn_of_lazy_initialisation(const VolumeDescription& volume, Result& result) {
-  const bool own = volume.mount_options.contains("noinit_itable");
-  if (volume.file_system != "ext4" || own || !has_process_named("ext4lazyinit")) return;
-  result.warn({"lazy-initialisation",
-               "the kernel still writes inode tables of an ext4 file system (ext4lazyinit), which "
-               "slows down all volumes on its drive",
-               "wait until the thread ext4lazyinit has ended, or format with mkfs.ext4 -E "
-               "lazy_itable_init=0,lazy_journal_init=0"});
-}
-
 void add_volume(const Volume& volume, Result& result) {
   VolumeDescription description = described(volume.describe(), result);
   if (description.driver != "kernel" && description.network) {
@@ -126,7 +114,6 @@ void add_volume(const Volume& volume, Result& result) {
   description.features_unknown = std::move(features.unknown);
   description.used = used_share(volume);
   warn_of_small_clusters(description, result);
-  warn_of_lazy_initialisation(description, result);
   result.volumes.push_back(std::move(description));
 }
 

@@ -184,16 +184,18 @@ class Run {
     for (const std::unique_ptr<Job>& job : request_.plan.jobs) {
       JobRecord& record =
           *std::ranges::find(result.plan.jobs, job->record().name, &JobRecord::name);
-      if (record.overhead_ns > 0) continue;  // measured with another set
       const std::size_t before = result.warnings.size();
       const auto fitted = job->fit(0, {.volumes = {}, .free_bytes = 0, .result = result});
       name_warnings(*job, before, result);
-      auto& measured = counts[record.name];
+      auto& measured = counts[job.get()];
       for (const Step& step : fitted->steps()) {
         const Role last = step.volumes.empty() ? Role::near : std::ranges::max(step.volumes);
         measured[static_cast<std::size_t>(last)] += measurements_of(step);
       }
-      record.overhead_ns = measure_overhead_ns(*fitted, request_.stop);
+      // The same for all sets of a job.
+      if (record.overhead_ns == 0) {
+        record.overhead_ns = measure_overhead_ns(*fitted, request_.stop);
+      }
       warn_of_shift(*job, *fitted, result);
     }
     for (Result* other : results_) {

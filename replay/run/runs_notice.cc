@@ -18,7 +18,7 @@ PlannedRuns planned_runs(const Stage& stage, bool control, const MeasurementCoun
   std::size_t all = 0;
   for (const StagedJob& part : stage.parts) {
     if (part.kind) kinds.insert(*part.kind);  // jobs without a volume have none
-    const auto& by_role = counts.at(part.job->record().name);
+    const auto& by_role = counts.at(part.job);
     all += part.job->points() *
            std::accumulate(by_role.begin(), by_role.begin() + static_cast<std::ptrdiff_t>(roles),
                            std::size_t{0});

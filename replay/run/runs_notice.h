@@ -20,9 +20,9 @@ struct PlannedRuns {
   bool some_automatic = false;      // the others have runs of their own
 };
 
-// The number of measurements of each job at a point of its sweep, by the job's name and the last
-// role that they use: those of a missing volume are skipped.
-using MeasurementCounts = std::map<std::string, std::array<std::size_t, kRoles>>;
+// The number of measurements of each job at a point of its sweep, by the last role that they use:
+// those of a missing volume are skipped.
+using MeasurementCounts = std::map<const Job*, std::array<std::size_t, kRoles>>;
 
 // All but `least`. `control`: one of the sides is not judged.
 PlannedRuns planned_runs(const Stage& stage, bool control, const MeasurementCounts& counts);

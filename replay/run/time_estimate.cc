@@ -111,14 +111,18 @@ double TimeEstimate::end_lap() {
   return seconds;
 }
 
-double TimeEstimate::factor(const Part& part, Proportion Part::* kind) const {
-  Proportion all = part.*kind;
-  if (all.assumed_s == 0) {
-    for (const Part& other : parts_) {
-      all.add((other.*kind).measured_s, (other.*kind).assumed_s);
-    }
+// `assumed_s`: of what it will be applied to.
+double TimeEstimate::factor(const Part& part, Proportion Part::* kind, double assumed_s) const {
+  const Proportion& own = part.*kind;
+  if (own.assumed_s > 0) return own.measured_s / own.assumed_s;
+  Proportion others;
+  for (const Part& other : parts_) {
+    others.add((other.*kind).measured_s, (other.*kind).assumed_s);
   }
-  return all.assumed_s > 0 ? all.measured_s / all.assumed_s : 1;
+  if (others.measured_s <= 0) return 1;
+  constexpr double kDoubt = 0.2;  // of five times as long: half the weight
+  const double weight = others.assumed_s / (others.assumed_s + kDoubt * assumed_s);
+  return std::pow(others.measured_s / others.assumed_s, weight);
 }
 
 const TimeEstimate::Unit* TimeEstimate::similar(std::size_t part, std::size_t unit) const {
@@ -141,8 +145,9 @@ const TimeEstimate::Unit* TimeEstimate::similar(std::size_t part, std::size_t un
 double TimeEstimate::unit_s(std::size_t part, std::size_t unit) const {
   if (const Unit* const same = similar(part, unit)) return same->seconds();
   const Part& known = parts_[part];
-  return known.plan.unit.waits_s + factor(known, &Part::work) * known.plan.unit.work_s +
-         factor(known, &Part::preparation) * known.plan.prepare_s;
+  const ExpectedTime& steps = known.plan.unit;
+  return steps.waits_s + factor(known, &Part::work, steps.work_s) * steps.work_s +
+         factor(known, &Part::preparation, known.plan.prepare_s) * known.plan.prepare_s;
 }
 
 double TimeEstimate::pending_s(Automatic runs) const {
@@ -170,7 +175,7 @@ double TimeEstimate::lap_s(std::size_t lap) const {
   const Unit* const known = similar(part_, unit_);
   if (known && lap < known->laps.size()) return known->laps[lap].mean();
   const ExpectedTime& step = assumed_[lap - 1];  // the preparation has ended
-  return step.waits_s + factor(parts_[part_], &Part::work) * step.work_s;
+  return step.waits_s + factor(parts_[part_], &Part::work, step.work_s) * step.work_s;
 }
 
 double TimeEstimate::left_s() const {

@@ -9,9 +9,10 @@
 // - the mean of its last two repetitions
 // - the mean of the same point on other sides, otherwise of the same job on other file systems
 // - what was assumed: waits, which no volume shortens; the preparation and the work, each in the
-//   proportion that was measured in this part so far, otherwise in all parts. Every preparation and
-//   step that has ended counts, also those of the first repetition: formatting, which depends on
-//   the file system, says nothing about the speed of the work.
+//   proportion that was measured in this part so far, otherwise in all parts, of which short work
+//   says little about long work. Every preparation and step that has ended counts, also those of
+//   the first repetition: formatting, which depends on the file system, says nothing about the
+//   speed of the work.
 #pragma once
 
 #include <cstddef>
@@ -96,7 +97,7 @@ class TimeEstimate {
   enum class Automatic { expected, whole_budget };
   double pending_s(Automatic runs) const;
   double lap_s(std::size_t lap) const;
-  double factor(const Part& part, Proportion Part::* kind) const;
+  double factor(const Part& part, Proportion Part::* kind, double assumed_s) const;
   double end_lap();  // its seconds
   double seconds_since(std::uint64_t began_ns) const;
   std::string limit(double all) const;

@@ -83,10 +83,4 @@ std::optional<pid_t> fuse_driver_of(const MountedFileSystem& mounted) {
   return std::nullopt;
 }
 
-bool has_process_named(std::string_view name) {
-  return std::ranges::any_of(all_processes(), [&](pid_t process) {
-    return read_sysfs(fmt::format("/proc/{}/comm", process)) == name;
-  });
-}
-
 }  // namespace filereel

@@ -18,7 +18,4 @@ double process_cpu_s(pid_t process);
 // line tells. Nothing if neither does, as for processes of other users.
 std::optional<pid_t> fuse_driver_of(const MountedFileSystem& mounted);
 
-// Whether a process or thread of the kernel has this name (at most 15 bytes).
-bool has_process_named(std::string_view name);
-
 }  // namespace filereel

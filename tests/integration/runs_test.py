@@ -45,7 +45,7 @@ class Automatic(Runs):
                              self.folder("near"), "--precision", "0.01%", "--budget", "1s",
                              "--json", "r.json")
         self.assertIn("budget", self.ended())
-        self.assertIn("used up", done.out)
+        self.assertIn("no further one fits into the budget", " ".join(done.out.split()))
         self.assertTrue(self.result()["complete"])
 
     def test_runs_end_when_there_are_as_many_as_there_may_be(self):
