@@ -1,6 +1,7 @@
 #include "tools/session_files.h"
 
 #include <algorithm>
+#include <cmath>
 #include <ctime>
 #include <memory>
 #include <optional>
@@ -13,14 +14,18 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/statvfs.h>
 
+#include "filesets/system/mount_info.h"
 #include "filesets/system/printable.h"
+#include "filesets/system/units.h"
 #include "replay/results/hidden_serials.h"
 #include "replay/run/plan_digest.h"
 #include "replay/run/result_filling.h"
 #include "replay/run/targets.h"
 #include "replay/volumes/device_identity.h"
 #include "replay/volumes/file_storage.h"
+#include "replay/volumes/network_share.h"
 
 namespace filereel {
 namespace {
@@ -93,7 +98,25 @@ std::string drives_text(const VolumeDescription& volume, std::string DeviceIdent
   return fmt::format("{}", fmt::join(values, ", "));
 }
 
-std::string drive_difference(const VolumeDescription& found, const VolumeDescription& expected) {
+// What is below a directory: the share, otherwise the type of the file system. "" for others.
+std::string mounted_text(const VolumeDescription& volume, bool hidden) {
+  if (volume.target_kind != target_kind_name(TargetKind::directory)) return "";
+  if (!volume.network) return volume.file_system;
+  return hidden ? volume.network->protocol : volume.network->source;
+}
+
+std::string drive_difference(const VolumeDescription& found, const VolumeDescription& expected,
+                             bool hidden) {
+  const std::string mounted = mounted_text(found, hidden), now = mounted_text(expected, hidden);
+  if (!mounted.empty() && !now.empty() && mounted != now) {
+    return differs(fmt::format("what is mounted at {}", role_name(found.role)), mounted, now);
+  }
+  constexpr double kSameSize = 0.05;  // that of some file systems varies with their use
+  const auto size = static_cast<double>(found.size), size_now = static_cast<double>(expected.size);
+  if (!now.empty() && size > 0 && std::abs(size / size_now - 1) > kSameSize) {
+    return differs(fmt::format("the size of what is mounted at {}", role_name(found.role)),
+                   format_size(found.size), format_size(expected.size));
+  }
   for (const auto& [what, member] : {std::pair{"model", &DeviceIdentity::model},
                                      std::pair{"serial number", &DeviceIdentity::serial},
                                      std::pair{"firmware", &DeviceIdentity::firmware}}) {
@@ -115,10 +138,10 @@ std::string volume_difference(const VolumeDescription& found, const ExpectedSess
                        found.part.empty() ? "" : " on the part " + printable(found.part));
   }
   // The name of a share may be hidden.
-  const bool hidden = expected.result.serials_hidden && found.network;
+  const bool hidden = expected.result.serials_hidden;
   const std::string text =
-      hidden ? "" : differs(role_name(found.role), found.target, other->target);
-  return text.empty() ? drive_difference(found, *other) : text;
+      hidden && found.network ? "" : differs(role_name(found.role), found.target, other->target);
+  return text.empty() ? drive_difference(found, *other, hidden) : text;
 }
 
 std::string volumes_difference(const Result& found, const ExpectedSession& expected) {
@@ -141,6 +164,16 @@ void add_expected(const Target& target, Role role, const std::string& part, Resu
   volume.target = target.text();
   volume.part = part;
   volume.drives = identify_devices(storage_of_file(target.path).device).drives;
+  if (target.kind == TargetKind::directory) {
+    volume.target_kind = target_kind_name(target.kind);
+    const std::string there = existing_path(target.path);
+    if (const auto mounted = mounted_at(there)) {
+      volume.file_system = mounted->type;
+      volume.network = network_share(*mounted);
+    }
+    struct statvfs info{};
+    if (::statvfs(there.c_str(), &info) == 0) volume.size = info.f_blocks * info.f_frsize;
+  }
   result.volumes.push_back(std::move(volume));
 }
 

@@ -8,7 +8,7 @@ import json
 import os
 import signal
 
-from support import IntegrationTest, main, needs, wait_until
+from support import IntegrationTest, call, main, needs, wait_until
 
 LONG = "10min"  # a pause that no test waits for
 HELD = ('if [ -d "{0}/h" ] && [ -e "{0}/hold" ]; then touch "{0}/held"; '  # after the first session, which is in h
@@ -195,6 +195,24 @@ class Interrupted(Sessions):
 
     def test_a_pause_that_is_killed_continues(self):
         self.check_continues_after_pause(signal.SIGKILL, -9)
+
+    def test_a_volume_that_was_unmounted_in_a_pause_is_not_measured(self):
+        """What is below the mount point would be measured under its name."""
+        image = self.scratch / "under.img"
+        with open(image, "wb") as file:
+            file.truncate(64 << 20)
+        call("mkfs.ext4", "-q", "-F", image)
+        point = self.folder("point")
+        with self.loop(image) as device:
+            call("mount", device, point)
+            running = self.start_until_pause("run", "--near", point / "v", "--set", self.set, "--operations",
+                                             "create", "--runs", "1", "--sessions", "2", "--every", "5s",
+                                             "--json", "r.json")
+            call("umount", point)
+            self.assertEqual(running.finish(60).code, 2, self.errors())
+        self.assertRegex(self.errors(), "what is mounted at near is .*, not ")
+        self.assertEqual(self.results(), ["r-1.json"])
+        self.assertEqual(os.listdir(point), [])
 
     def test_nothing_is_held_in_a_pause(self):
         running = self.start_until_pause(*self.command(2, "--every", LONG))
