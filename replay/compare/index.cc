@@ -328,7 +328,7 @@ Index index_of(const IndexDefinition& definition, const MatchedGroups& groups,
       value.value = *value.relative;
       value.interval = value.relative_interval;
     }
-    index.values.push_back(std::move(value));
+    index.values.push_back(value);
   }
   return index;
 }

@@ -147,8 +147,9 @@ std::optional<std::uint32_t> deciding_runs(std::span<const ReplayedTime> times,
   const ReplayedTime &first = *ranked[0], &second = *ranked[1];
   if (std::ranges::find(second.time.faster, first.time.volume) != second.time.faster.end())
     return std::nullopt;
-  const auto pairs = static_cast<double>(ranked.size() * (ranked.size() - 1) / 2);
-  return difference_of(first, second, volumes, errors).deciding_runs(kLevel / pairs);
+  const std::size_t pairs = ranked.size() * (ranked.size() - 1) / 2;
+  return difference_of(first, second, volumes, errors)
+      .deciding_runs(kLevel / static_cast<double>(pairs));
 }
 
 }  // namespace

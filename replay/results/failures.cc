@@ -30,7 +30,7 @@ class Failures {
   }
 
   std::string text() const {
-    const std::string verified = verification();
+    std::string verified = verification();
     if (work_.empty()) return verified;
     return verified.empty() ? work_ : fmt::format("{}; {}", verified, work_);
   }

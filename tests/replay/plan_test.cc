@@ -443,8 +443,8 @@ TEST_CASE("automatic runs have a precision, a budget and limits") {
   check_refused("{sets: [iso], precision: 3 %}", "my.yaml:1:", "runs: auto");
   check_refused("{sets: [iso], runs: auto, precision: 0 %}", "my.yaml:1:", "must be a percentage");
   CHECK(plan("{sets: [iso], runs: auto, most_runs: 2}").auto_runs->least == 2);
-  check_refused("{sets: [iso], runs: auto, most_runs: 2, least_runs: 3}", "my.yaml:1:",
-                "fewer most_runs");
+  check_refused("{sets: [iso], runs: auto, most_runs: 2, least_runs: 3}",
+                "my.yaml:1:", "fewer most_runs");
   check_refused("{sets: [iso], runs: often}", "my.yaml:1:", "runs");
 }
 
