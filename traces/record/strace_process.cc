@@ -48,19 +48,22 @@ std::vector<std::string> strace_command(const std::vector<std::uint32_t>& proces
       add_name(whole, call.name);
     }
   }
-  std::vector<std::string> command = {
-      "strace", "-f", "-I", "anywhere",  // signals end it immediately, see detach
-      "-ttt",                            // start of calls, in microseconds
-      "-T",                              // duration of calls
-      "-y",                              // paths of descriptors
-      "-s", "256",                       // complete attribute names; no transferred data
-      "-e", traced, "-e", whole,         // all buffers of a call
-      // Those that stop a program, or can end it with a core dump.
-      "-e",
+  // Those that stop a program, or can end it with a core dump.
+  const char* const signals =
       "signal=SIGSTOP,SIGTSTP,SIGTTIN,SIGTTOU,SIGCONT,"
-      "SIGQUIT,SIGILL,SIGTRAP,SIGABRT,SIGBUS,SIGFPE,SIGSEGV,SIGXCPU,SIGXFSZ,SIGSYS",
-      "-o", fmt::format("/proc/self/fd/{}", output), "-p",
-      fmt::format("{}", fmt::join(processes, ","))};
+      "SIGQUIT,SIGILL,SIGTRAP,SIGABRT,SIGBUS,SIGFPE,SIGSEGV,SIGXCPU,SIGXFSZ,SIGSYS";
+  std::vector<std::string> command = {
+      "strace", "-f",
+      "-I",     "anywhere",  // signals end it immediately, see detach
+      "-ttt",                // start of calls, in microseconds
+      "-T",                  // duration of calls
+      "-y",                  // paths of descriptors
+      "-s",     "256",       // complete attribute names; no transferred data
+      "-e",     traced,
+      "-e",     whole,  // all buffers of a call
+      "-e",     signals,
+      "-o",     fmt::format("/proc/self/fd/{}", output),
+      "-p",     fmt::format("{}", fmt::join(processes, ","))};
   if (translates_processes()) command.insert(command.begin() + 1, "--pidns-translation");
   return command;
 }
