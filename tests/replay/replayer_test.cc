@@ -1,6 +1,7 @@
 #include "replay/engine/replayer.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <stop_token>
 #include <string>
@@ -190,10 +191,11 @@ TEST_CASE("progress goes up to all bytes and files, a copied byte counted once")
   }
 }
 
-// Requests a stop when the given thread has handed out its n-th batch.
+// Requests a stop when all threads together have handed out the n-th batch: one alone may get none.
 class StoppingSource final : public OperationSource {
  public:
-  StoppingSource(std::unique_ptr<OperationSource> from, int batches, std::stop_source& stop)
+  StoppingSource(std::unique_ptr<OperationSource> from, std::atomic<int>& batches,
+                 std::stop_source& stop)
       : from_(std::move(from)), batches_(batches), stop_(stop) {}
   std::size_t next(std::span<Operation> out) override {
     if (batches_-- == 0) stop_.request_stop();
@@ -202,7 +204,7 @@ class StoppingSource final : public OperationSource {
 
  private:
   std::unique_ptr<OperationSource> from_;
-  int batches_;
+  std::atomic<int>& batches_;
   std::stop_source& stop_;
 };
 
@@ -219,7 +221,10 @@ TEST_CASE("a stop ends all threads between two operations, and no file stays ope
     const FcTest test(set, {.threads = threads});
     std::stop_source stop;
     Trace trace = test.trace(FcStep::create);
-    trace.threads[0] = std::make_unique<StoppingSource>(std::move(trace.threads[0]), 2, stop);
+    std::atomic<int> batches = 2 * static_cast<int>(threads);  // so that one has done its first
+    for (auto& thread : trace.threads) {
+      thread = std::make_unique<StoppingSource>(std::move(thread), batches, stop);
+    }
     const ReplayOutcome outcome =
         replay(std::move(trace), volumes.roots(), {.stop = stop.get_token()});
     CHECK_FALSE(outcome.complete);
