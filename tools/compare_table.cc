@@ -16,6 +16,7 @@
 #include "filesets/system/counted.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
+#include "replay/statistics/verdict_runs.h"
 #include "tools/table.h"
 
 namespace filereel {
@@ -204,7 +205,9 @@ std::string reasons(const ResultComparison& comparison, const Parameters& shared
       line += fmt::format("; about {}{} on each side should decide", range,
                           counted(one.most, "more run", "more runs"));
     } else if (one.indicated) {
-      line += "; no 100 more runs would decide: use a control volume, or more sessions";
+      line += fmt::format(
+          "; even {} more runs would not decide: use a control volume, or more sessions",
+          kMostAdvisedRuns);
     }
     text += wrapped(line, 2);
   }

@@ -120,6 +120,7 @@ TurnsComparison compare_in_turns(std::span<const std::span<const Result>> sides,
   TurnsComparison turns;
   const std::span<const Result> base = sides.front();
   for (const std::span<const Result> fresh : sides.subspan(1)) {
+    if (sides.size() > 2 && !required) break;
     const ResultComparison comparison = compare_results(base, fresh);
     if (required) require_common(comparison, base, fresh);
     if (sides.size() > 2) continue;

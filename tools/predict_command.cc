@@ -242,7 +242,7 @@ void add_predict_command(CLI::App& app, Session& session) {
       ->required();
   add_format_options(*command, arguments->format);
   add_runs_options(*command, arguments->runs,
-                   "Number of repetitions on each volume, at least 5 (5)");
+                   "Number of repetitions on each volume, at least 6 (6)");
   add_parameter_options(*command, arguments->parameters, kParameters);
   command->add_flag("--allow-divergence", arguments->allow_divergence,
                     "Predict times although replays diverge from the trace, and exit with 0");

@@ -11,14 +11,12 @@
 #include "filesets/system/counted.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
+#include "replay/report/formatting.h"
 #include "tools/compare_table.h"
 #include "tools/table.h"
 
 namespace filereel {
 namespace {
-
-// Of a median or an index: in contrast to the tables of results, with the spread between sessions.
-constexpr const char* kInterval = "95 %, sessions";
 
 // "1.07", "4.3".
 std::string times_text(double ratio) {
@@ -95,7 +93,7 @@ std::string measurement_table(const RankedMeasurement& one, const Parameters& sh
                               const Ranking& ranking, const Bold& bold) {
   const std::span<const std::string> names = ranking.names;
   const bool with_rates = one.figure == Figure::per_operation;
-  Rows rows = {{"", "rank", "runs", "median", kInterval, "vs fastest"}};
+  Rows rows = {{"", "rank", "runs", "median", std::string(kBetweenSessions), "vs fastest"}};
   if (with_rates) rows[0].emplace_back("operations/s");
   std::string reasons;
   for (const RankedEntry& entry : one.entries) {
@@ -142,7 +140,7 @@ std::string index_heading(const Index& index, std::span<const std::string> names
 std::string index_table(const Index& index, std::span<const std::string> names, const Bold& bold) {
   std::string text = index_heading(index, names, bold);
   if (index.values.empty()) return text + "\n";
-  Rows rows = {{"", "index", kInterval}};
+  Rows rows = {{"", "index", std::string(kBetweenSessions)}};
   const bool storage = index.values.front().storage.has_value();
   if (storage) rows[0].insert(rows[0].end(), {"busy MB/s", "access time"});
   const bool with_relative = index.reference && !index.unit.empty();
@@ -179,11 +177,10 @@ std::string overall(const Ranking& ranking) {
           : fmt::format("ranking of {}; proven fastest: {}",
                         counted_of(with_ranks, all, "measurement"),
                         parts.empty() ? "none" : fmt::format("{}", fmt::join(parts, ", ")));
-  std::string basis = fmt::format(
-      "threshold {:.3g} %, at most 1 "
-      "false order in {:.0f} rankings{}{}",
-      ranking.options.threshold * 100, 1 / ranking.options.false_alarms,
-      ranking.level.empty() ? "" : " ", ranking.level);
+  std::string basis =
+      fmt::format("threshold {:.3g} %, at most 1 false order in {:.0f} rankings{}{}",
+                  ranking.options.threshold * 100, 1 / ranking.options.false_alarms,
+                  ranking.level.empty() ? "" : " ", ranking.level);
   if (with_ranks > 0) basis = "ranks overlap where no difference is proven; " + basis;
   if (std::ranges::any_of(ranking.measurements, &RankedMeasurement::indicates)) {
     basis += "; where nothing differs, chance indicates up to 1 pair in 20";
@@ -231,7 +228,7 @@ std::string format_ranking(const Ranking& ranking, std::span<const Index> indexe
   }
   for (const Index& index : indexes) text += index_table(index, ranking.names, bold);
   for (const Warning& warning : ranking.warnings) text += format_warning(warning);
-  text += fmt::format("{}: includes what sessions are assumed to differ by\n", kInterval);
+  text += fmt::format("{}: includes what sessions are assumed to differ by\n", kBetweenSessions);
   constexpr std::string_view kHeading = "Overall:";
   std::string last = wrapped(overall(ranking), 2);
   return text + last.replace(0, kHeading.size(), bold(std::string(kHeading)));

@@ -5,7 +5,7 @@
 namespace filereel {
 
 void RecordingConditions::begin(std::uint32_t process) {
-  own_ = processor_groups();
+  if (process == 0 || continued_) own_ = processor_groups();
   if (process != 0) of_program_ = processor_groups(process);
   before_ = look();
 }
@@ -29,7 +29,7 @@ void RecordingConditions::add_facts(TraceBuilder& builder) const {
   Conditions conditions;
   add_stops(before_.stops, after_.stops, conditions);
   if (conditions.stops && !builder.info().facts.contains(std::string(kStoppedFact))) {
-    builder.fact(kStoppedFact, "SIGSTOP or Ctrl-Z stopped filereel, or the machine was suspended");
+    builder.fact(kStoppedFact, "filereel was stopped or frozen, or the machine suspended");
   }
 }
 

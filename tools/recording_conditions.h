@@ -14,8 +14,8 @@ namespace filereel {
 
 class RecordingConditions {
  public:
-  // `continued`: how often filereel was continued after a stop, if a stop of filereel also stops
-  // the program; otherwise empty.
+  // `continued`: how often filereel was continued after a stop or a freeze, if what holds up
+  // filereel also holds up the program; otherwise empty.
   explicit RecordingConditions(std::function<std::uint64_t()> continued)
       : continued_(std::move(continued)) {}
 
@@ -28,7 +28,7 @@ class RecordingConditions {
 
  private:
   struct Look {
-    std::vector<CpuQuota> own, of_program;  // of filereel's groups, and of others
+    std::vector<CpuQuota> own, of_program;  // of filereel's groups, and the process's
     Stops stops;
   };
   Look look() const;

@@ -73,7 +73,7 @@ void add_options(CLI::App& command, RunArguments& arguments) {
       .add_option("--parts", arguments.parts,
                   "Parts of the drive to measure in sequence: begin,middle,end or 0%,25%")
       ->delimiter(',');
-  add_runs_options(command, arguments.runs, "Number of repetitions, each on fresh volumes (5)");
+  add_runs_options(command, arguments.runs, "Number of repetitions, each on fresh volumes (6)");
   add_series_options(command, arguments.series);
   add_parameter_options(command, arguments.parameters);
   command

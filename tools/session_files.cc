@@ -113,7 +113,7 @@ std::string drive_difference(const VolumeDescription& found, const VolumeDescrip
   }
   constexpr double kSameSize = 0.05;  // that of some file systems varies with their use
   const auto size = static_cast<double>(found.size), size_now = static_cast<double>(expected.size);
-  if (!now.empty() && size > 0 && std::abs(size / size_now - 1) > kSameSize) {
+  if (!now.empty() && size > 0 && size_now > 0 && std::abs(size / size_now - 1) > kSameSize) {
     return differs(fmt::format("the size of what is mounted at {}", role_name(found.role)),
                    format_size(found.size), format_size(expected.size));
   }

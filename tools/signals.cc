@@ -65,11 +65,12 @@ class WakeUps {
 // A command that was interrupted and has not ended after this time says so.
 constexpr std::uint64_t kPatienceNs = 2'000'000'000;
 
-// Everything else may hang in a call that the volume does not answer.
+// Everything else may hang in a call that the volume does not answer, or wait for the recorded
+// program.
 void tell_of_waiting() {
   constexpr std::string_view text =
-      "filereel: interrupted; waiting for calls of the volume to return and for its clean-up; "
-      "interrupt again to end at once\n";
+      "filereel: interrupted; waiting for what is in progress to end (calls of the volume, its "
+      "clean-up, a recorded program); interrupt again to end at once\n";
   if (isatty(STDERR_FILENO) == 1 && write(STDERR_FILENO, "\n", 1) < 0) return;
   if (write(STDERR_FILENO, text.data(), text.size()) < 0) return;
 }

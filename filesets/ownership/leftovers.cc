@@ -75,8 +75,8 @@ bool is_recorded(const LeaseRecord& note, const Place& place, const FileState& f
       return S_ISREG(found.mode);
     case LeaseKind::tree:  // its fingerprints, checked likewise
       return found.is_directory();
-    case LeaseKind::directory:
-      return same || (place.held_work && found.is_directory());
+    case LeaseKind::directory:  // its birth time, or what it contains
+      return (same && found.identity.birth_ns != 0) || (place.held_work && found.is_directory());
     case LeaseKind::work:
     case LeaseKind::mount_point:
       break;
@@ -233,9 +233,12 @@ std::vector<ListedLease> list_leases() {
   std::vector<FoundLease> leases = find_leases([](const LeaseRecord&) { return true; });
   const std::set<std::string> with_work = places_of_work(leases);
   for (FoundLease& found : leases) {
-    Place place(found.note.path);
-    place.held_work = with_work.contains(found.note.path);
-    const LeaseState state = found.lease ? state_at(*found.lease, place) : LeaseState::in_use;
+    LeaseState state = LeaseState::in_use;
+    if (found.lease) {
+      Place place(found.note.path);
+      place.held_work = with_work.contains(found.note.path);
+      state = state_at(*found.lease, place);
+    }
     list.push_back({std::move(found.note), state});
   }
   std::ranges::sort(list, {}, [](const ListedLease& one) { return one.note.path; });

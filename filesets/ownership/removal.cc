@@ -70,7 +70,9 @@ int remove_exactly(int parent, const std::string& name, const FileIdentity& want
   if (!state) return ENOENT;
   int error = state->identity == wanted ? 0 : ESTALE;
   if (error == 0 && unlinkat(parent, aside.c_str(), removal_flags(*state)) != 0) error = errno;
-  if (error != 0) rename_in_place(parent, aside, name);
+  // Back; what is not ours must not replace a newer file of that name.
+  if (error == ESTALE) rename_new(parent, aside, parent, name);
+  if (error != 0 && error != ESTALE) rename_in_place(parent, aside, name);
   return error;
 }
 

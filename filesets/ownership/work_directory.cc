@@ -249,7 +249,8 @@ bool WorkDirectory::accept_kept(std::vector<FoundLease>& leases, bool clears) {
         continue;
       }
     }
-    if (clears) found.lease->remove_record();
+    // Of an empty directory, it may be the lease of another drive.
+    if (clears && (filled || keeps_identities(target_.get()))) found.lease->remove_record();
     if (filled) return true;
   }
   if (why_not) throw *why_not;
@@ -298,7 +299,12 @@ bool WorkDirectory::make_files() {
   if (mkdirat(work_.get(), proof.c_str(), 0700) != 0) return false;
   Descriptor files(
       openat(work_.get(), proof.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (!files) return false;
+  if (!files) {
+    const int error = errno;
+    unlinkat(work_.get(), proof.c_str(), AT_REMOVEDIR);  // only if it is empty
+    errno = error;
+    return false;
+  }
   holder_ = std::exchange(work_, std::move(files));
   work_name_ += "/" + proof;
   return true;

@@ -129,7 +129,7 @@ bool Throttling::matters() const {
 }
 
 void Throttling::add(const Throttling& other) {
-  cores = other.cores;
+  if (other.periods > 0) cores = other.cores;
   periods += other.periods;
   throttled_periods += other.throttled_periods;
   throttled_s += other.throttled_s;

@@ -99,10 +99,12 @@ std::vector<std::pair<std::string, std::string>> Difference::by_value(
   std::vector<const Value*> order;
   for (const Value& value : values) order.push_back(&value);
   std::ranges::stable_sort(order, {}, [](const Value* one) { return one->groups.size(); });
+  std::size_t known = 0;  // groups with a known value
+  for (const Value& value : values) known += value.groups.size();
   std::vector<std::pair<std::string, std::string>> list;
   for (const Value* value : order) {
     const std::size_t count = value->groups.size();
-    list.emplace_back(value->text, value == order.back() && count > 2
+    list.emplace_back(value->text, value == order.back() && count > 2 && known == names.size()
                                        ? fmt::format("the other {}", count)
                                        : list_of(value->groups, names));
   }

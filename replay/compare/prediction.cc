@@ -81,7 +81,7 @@ struct TimeDifference {
     return 2 * normal_tail(size / error);
   }
 
-  // How many repetitions make it significant at the level; 0: none that are worth it.
+  // How many repetitions make it significant at the level; 0: more than are advised, or none.
   std::uint32_t deciding_runs(double level) const {
     const double quantile = normal_quantile(1 - level / 2);
     const double left = size * size / (quantile * quantile) - fixed;

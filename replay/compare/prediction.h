@@ -66,7 +66,7 @@ struct Prediction {
   std::vector<PredictedTime> times;        // by rank, then by median; those without a rank last
   double sessions = 0;                     // see predict_times
   // If the two fastest volumes are not shown to differ: the number of repetitions with which their
-  // present difference would be significant; 0: no number that is worth it.
+  // present difference would be significant; 0: more than kMostAdvisedRuns, or no number.
   std::optional<std::uint32_t> deciding_runs = {};
 };
 

@@ -14,6 +14,7 @@
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
 #include "replay/compare/ranking.h"
+#include "replay/statistics/verdict_runs.h"
 
 namespace filereel {
 namespace {
@@ -60,7 +61,8 @@ bool indistinct(const Times& times) {
 
 // What would tell the two fastest apart.
 std::string deciding_text(std::uint32_t runs) {
-  return runs == 0 ? "No number of runs would decide between the two fastest."
+  return runs == 0 ? fmt::format("Up to {} would not decide between the two fastest.",
+                                 counted(kMostAdvisedRuns, "run"))
                    : fmt::format("About {} (--runs) may decide between the two fastest.",
                                  counted(runs, "run"));
 }

@@ -15,7 +15,7 @@ Conclusions conclusions_of(const ReportColumns& columns) {
     all.comparison->base_name = names[0];
     all.comparison->fresh_name = names[1];
   }
-  all.findings = findings_of(results, all.comparison ? &*all.comparison : nullptr,
+  all.findings = findings_of(results, all.overview, all.comparison ? &*all.comparison : nullptr,
                              verdict_of(all.overview, all.standings));
   return all;
 }

@@ -11,7 +11,6 @@
 #include "filesets/system/counted.h"
 #include "filesets/system/units.h"
 #include "replay/report/formatting.h"
-#include "replay/report/overview.h"
 #include "replay/results/block_baseline.h"
 #include "replay/results/stalls.h"
 
@@ -134,7 +133,7 @@ void add_leaders(Results results, const Overview& overview, Findings& findings) 
   std::vector<std::pair<std::string, int>> leaders;
   std::vector<std::string> contested;
   for (const Score& score : scores_of(results)) {
-    if (!score.best || score.sets < 2) continue;  // one set is in the tables
+    if (!score.best) continue;
     const std::string who = series_name(overview, score.result, score.file_system);
     if (std::ranges::find(contested, score.operation) == contested.end()) {
       contested.push_back(score.operation);
@@ -287,8 +286,13 @@ void add_least_steady(Results results, const Overview& overview, Findings& findi
 
 std::vector<std::string> findings_of(Results results, const ResultComparison* comparison,
                                      const std::string& verdict) {
+  return findings_of(results, overview_of(results), comparison, verdict);
+}
+
+std::vector<std::string> findings_of(Results results, const Overview& overview,
+                                     const ResultComparison* comparison,
+                                     const std::string& verdict) {
   const std::vector<std::string> names = result_names(results);
-  const Overview overview = overview_of(results);
   Findings findings;
   add_failures(results, names, findings);
   if (comparison) {

@@ -188,10 +188,7 @@ Json to_json(const ReportedResult& reported, const std::string& name, const Page
 
 Json scores(std::span<const ReportedResult> results) {
   Json list = Json::array();
-  const std::vector<Score> all = scores_of(results);
-  // The figures of a single set are in the overview.
-  if (std::ranges::none_of(all, [](const Score& one) { return one.sets > 1; })) return list;
-  for (const Score& score : all) {
+  for (const Score& score : scores_of(results)) {
     list.push_back({{"result", score.result},
                     {"operation", score.operation},
                     {"file_system", score.file_system},

@@ -121,7 +121,9 @@ void too_few(CheckedResult& checked) {
                        fmt::format("{} with at most {}: too few for a 95 % interval",
                                    how_many(checked, count), counted(most, "sample")),
                        checked.result.plan.auto_runs
-                           ? std::string("use a larger --budget")
+                           ? fmt::format("let --runs auto take {} or more: --budget, least_runs "
+                                         "and most_runs limit it",
+                                         kLeastForInterval)
                            : fmt::format("use --runs auto, or at least {}", kLeastForInterval)});
 }
 

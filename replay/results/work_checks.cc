@@ -82,8 +82,8 @@ void check_stops(Result& result) {
        fmt::format("{} {} not used: filereel was stopped (Ctrl-Z, SIGSTOP) or frozen (docker "
                    "pause), or the machine suspended, meanwhile",
                    counted_of(stopped, looks, "sample"), agreeing(stopped, "is", "are")),
-       "one more was taken for each, up to the number wanted; do not stop filereel while it "
-       "measures"});
+       "do not stop filereel while it measures; more runs take their place where that is "
+       "possible"});
 }
 
 // Of replays and workloads with --warm: files that are read from the device were not in the caches.

@@ -7,7 +7,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -161,7 +160,11 @@ class Run {
     }
     clients_.agree(failure);
     stage.take();
-    notice_shared_drive(stage);
+    if (request_.targets.near) {
+      if (const std::string text = shared_drive_notice(stage); !text.empty()) {
+        observer_.notice(text);
+      }
+    }
     notice_runs(stage, counts);
     Baselines baselines;
     const std::vector<AccessShape> shapes = shapes_of_baseline(baselines);
@@ -216,21 +219,6 @@ class Run {
 
   void tell(TimeEstimate& estimate) {
     if (const auto news = estimate.news()) observer_.notice(*news);
-  }
-
-  // What is compared or copied on one drive says nothing about drives.
-  void notice_shared_drive(const Stage& stage) {
-    std::set<std::string> drives;
-    for (const std::unique_ptr<Volume>& volume : stage.volumes) {
-      const std::vector<DeviceIdentity> found = volume->describe().drives;
-      drives.insert(found.empty() ? "" : found.front().name);
-    }
-    if (!request_.targets.near || stage.volumes.size() < 2 || drives.size() != 1) return;
-    if (drives.begin()->empty()) return;
-    observer_.notice(fmt::format(
-        "all volumes are on the drive {}: copies to far volumes stay on it, and volumes do not "
-        "differ by drives",
-        *drives.begin()));
   }
 
   void notice_runs(const Stage& stage, const MeasurementCounts& counts) {

@@ -1,8 +1,11 @@
 #include "replay/run/runs_notice.h"
 
 #include <algorithm>
+#include <memory>
 #include <numeric>
 #include <set>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -50,6 +53,18 @@ std::string runs_notice(const PlannedRuns& planned) {
                 : fmt::format("; planned: {}; use --runs auto or --runs {}", planned.least, needed);
   }
   return text;
+}
+
+std::string shared_drive_notice(const Stage& stage) {
+  std::set<std::string> drives;
+  for (const std::unique_ptr<Volume>& volume : stage.volumes) {
+    const std::vector<DeviceIdentity> found = volume->describe().drives;
+    drives.insert(found.empty() ? "" : found.front().name);
+  }
+  if (stage.volumes.size() < 2 || drives.size() != 1 || drives.begin()->empty()) return "";
+  return fmt::format(
+      "all volumes are on the drive {}: {}", *drives.begin(),
+      stage.sides.size() > 1 ? "they do not differ by drives" : "copies to far volumes stay on it");
 }
 
 }  // namespace filereel

@@ -1,4 +1,4 @@
-// Says at the start how many runs a verdict needs.
+// What is said at the start: how many runs a verdict needs, and that all volumes are on one drive.
 #pragma once
 
 #include <array>
@@ -30,5 +30,9 @@ PlannedRuns planned_runs(const Stage& stage, bool control, const MeasurementCoun
 // "9 measurements: a verdict at 1 % needs 6 runs or more on each side; planned: 5; use --runs auto
 // or --runs 6".
 std::string runs_notice(const PlannedRuns& planned);
+
+// What is compared or copied on one drive says nothing about drives. "" if there are several, or
+// if they are unknown.
+std::string shared_drive_notice(const Stage& stage);
 
 }  // namespace filereel

@@ -105,9 +105,10 @@ void TimeEstimate::end_part() {
 }
 
 double TimeEstimate::end_lap() {
-  const double seconds = seconds_since(lap_ns_);
+  const std::uint64_t now = clock_();
+  const double seconds = static_cast<double>(now - lap_ns_) * 1e-9;
   parts_[part_].units[unit_].laps[lap_++].add(seconds);
-  lap_ns_ = clock_();
+  lap_ns_ = now;
   return seconds;
 }
 

@@ -67,7 +67,10 @@ double process_cpu_s(pid_t process) {
 std::optional<pid_t> fuse_driver_of(const MountedFileSystem& mounted) {
   if (!mounted.type.starts_with("fuse")) return std::nullopt;
   constexpr std::string_view kConnection = "fuse_connection:";
-  const std::string number = fmt::format("{}", minor(mounted.device));
+  // The kernel's own form of the device number; that of fuseblk is a block device's.
+  constexpr unsigned kMinorBits = 20;
+  const std::string number =
+      fmt::format("{}", (major(mounted.device) << kMinorBits) | minor(mounted.device));
   for (const pid_t process : all_processes()) {
     const std::string device = fuse_device_of(process);
     if (device.empty()) continue;

@@ -130,7 +130,9 @@ class Limits(IntegrationTest):
         wait_until(lambda: not pathlib.Path(group, "cgroup.procs").read_text(), 10)
 
     def test_a_stop_during_a_recording_makes_the_accuracy_unknown(self):
-        stops = "(sleep 0.3; kill -CONT $$) & echo a > a; kill -STOP $$; echo b > b; wait"
+        # A SIGCONT before the stop would have no effect: so there are more of them.
+        stops = (": > b; (until [ -s b ]; do sleep 0.3; kill -CONT $$; done) & "
+                 "echo a > a; kill -STOP $$; echo b > b; wait")
         for backend in ("strace",) if no_bpf() else ("bpf", "strace"):
             if backend == "strace" and not find("strace"):
                 continue

@@ -391,6 +391,7 @@ void StraceImport::finish() {
       builder_.approximated(strace_doubt_name(doubt), count);
     }
   }
+  if (stopped_since_ns_) stopped_ns_ += clock_.now() - *stopped_since_ns_;
   builder_.stopped(stopped_ns_);
   if (!unrecognised_.empty()) builder_.fact(kUnrecognisedFact, unrecognised_);
   builder_.fact("source", "strace");

@@ -160,10 +160,9 @@ std::uint32_t group_of(const SweptMap& map, const Recipe& recipe) {
 }
 
 constexpr std::string_view kChanged =
-    "uses files that an earlier phase extended or renamed, in an unknown number: run the phases in "
-    "the other order, give each a group of its own under 'files', or end the earlier phase by "
-    "whole "
-    "passes instead of 'time'";
+    "uses files that an earlier phase extended or renamed, or rewrote until its time ended: run "
+    "the "
+    "phases in the other order, or give each a group of its own under 'files'";
 
 void read_do(const SweptMap& map, const RecipePhase& phase, RecipeThreads& threads,
              GroupState& state) {

@@ -11,8 +11,8 @@ function sentence(text) {
 const timeCell = (time, perSecond) => time === undefined ? '–' :
     {text: seconds(time), value: time, range: perSecond === undefined ? undefined : `(${number(perSecond)}/s)`};
 
-// Mount options and the like, each once, with room for breaks between lines.
-const spaced = (text) => unique(text.split(/, ?/)).join(', ');
+// Mount options and the like with room for breaks between lines.
+const spaced = (text) => text.replaceAll(/,(?=\S)/g, ', ');
 
 function showComparison(data) {
   if (data.comparison) fillComparison(section('Comparison'), data.comparison);

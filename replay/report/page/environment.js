@@ -68,7 +68,7 @@ function volumeFacts(volume) {
     ['size', volume.size ? size(volume.size) : ''], ['layers', volume.layers.join(' on ')],
     ...(volume.features_unknown ? [['features', `unknown (${volume.features_unknown})`]] : Object.entries(volume.features || {})),
     ['in use before', volume.used === undefined ? '' : `${Math.round(volume.used * 100)}\u202f%`],
-    ['mount options', spaced(volume.mount_options || '')],
+    ['mount options', unique((volume.mount_options || '').split(',')).join(', ')],
   ].filter(([, value]) => value);
 }
 

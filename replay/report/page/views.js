@@ -105,7 +105,7 @@ const standingOf = (row, series, metric) =>
 const noteOf = (row, series) => {
   const one = measurementOf(row, series);
   if (!one) return '';
-  if (one.samples.every((sample) => sample.failed)) return 'failed';
+  if (one.failed) return 'failed';
   return one.samples.some((sample) => sample.moved_no_data) ? 'no data moved' : '';
 };
 
@@ -236,7 +236,7 @@ function plainDriveTable(caption, columns) {
 
 const columnOf = (row, name, metric) => ({
   name, metric, of: (series) => spreadOf(row, series, metric) || noteOf(row, series),
-  sign: (series) => standingOf(row, series, metric)});
+  sign: (series) => (measurementOf(row, series) || {}).failed ? '(failed)' : standingOf(row, series, metric)});
 
 // The columns of a row: its metric and, if a difference is shown in another figure, that one.
 function columnsOf(row, name, metric) {
