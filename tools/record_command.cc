@@ -276,6 +276,7 @@ void record(const RecordArguments& arguments, Session& session) {
   ReelOutput output(arguments.output.empty() ? default_output(request) : arguments.output,
                     {.compression = kCompression, .time_unit_ns = choice.backend->time_unit_ns});
   if (request.content) output.sample_content();
+  if (!arguments.command.empty()) output.mark_clients();
   const std::unique_ptr<Recorder> recorder = choice.backend->make();
   RecordOutcome outcome;
   bool started = false;
@@ -306,7 +307,9 @@ void record(const RecordArguments& arguments, Session& session) {
     };
     request.ended = [&] { conditions.end(); };
     outcome = recorder->record(request, output.builder(), end.token());
-    conditions.add_facts(output.builder());
+    conditions.add_facts(output.builder(), choice.backend->has_ring
+                                               ? std::optional(output.waited_for_processors_s())
+                                               : std::nullopt);
     if (const std::string why = failure_of(arguments, outcome, signals.requested()); !why.empty()) {
       output.builder().fact(kFailedFact, why);
     }

@@ -1,10 +1,33 @@
 #include "tools/recording_conditions.h"
 
+#include <string>
+
+#include <fmt/format.h>
+
+#include "filesets/system/units.h"
 #include "replay/results/check_texts.h"
+#include "replay/results/checks.h"
+#include "replay/volumes/processes.h"
+#include "traces/record/running_process.h"
+#include "traces/recording_remarks.h"
 
 namespace filereel {
+namespace {
+
+// Of a process and its descendants; nothing if it has ended.
+std::optional<double> tree_user_s(std::uint32_t process) {
+  if (!process_user_s(static_cast<pid_t>(process))) return std::nullopt;
+  double sum = 0;
+  for (const std::uint32_t one : process_tree(process)) {
+    sum += process_user_s(static_cast<pid_t>(one)).value_or(0);
+  }
+  return sum;
+}
+
+}  // namespace
 
 void RecordingConditions::begin(std::uint32_t process) {
+  process_ = process;
   if (process == 0 || continued_) own_ = processor_groups();
   if (process != 0) of_program_ = processor_groups(process);
   before_ = look();
@@ -17,15 +40,40 @@ void RecordingConditions::end() {
 RecordingConditions::Look RecordingConditions::look() const {
   return {.own = read_group_use(own_).quotas,
           .of_program = read_group_use(of_program_).quotas,
-          .stops = look_at_stops(continued_)};
+          .stops = look_at_stops(continued_),
+          .processors = read_processor_times(),
+          .program_user_s = process_ == 0 ? std::nullopt : tree_user_s(process_)};
 }
 
-void RecordingConditions::add_facts(TraceBuilder& builder) const {
+// Programs that use processors which the recorded one does not need leave its time as it is.
+void RecordingConditions::add_busy(TraceBuilder& builder, std::optional<double> waited_s) const {
+  constexpr std::uint64_t kFewestTicks = 100;  // of all processors together
+  constexpr double kMuchWaiting = 0.05;        // of the time
+  if (after_.processors.all < before_.processors.all + kFewestTicks) return;
+  double program_s = 0;
+  if (process_ != 0) {
+    if (!before_.program_user_s || !after_.program_user_s) return;
+    program_s = *after_.program_user_s - *before_.program_user_s;
+  }
+  Conditions conditions;
+  add_processor_shares(before_.processors, after_.processors, program_s, conditions);
+  const double others = conditions.other_cpu.value_or(0) + conditions.stolen_cpu.value_or(0);
+  const double recorded_s = static_cast<double>(builder.info().duration_ns) * 1e-9;
+  if (others <= kMuchOtherCpu || waited_s.value_or(recorded_s) < kMuchWaiting * recorded_s) return;
+  std::string text = fmt::format("other programs took {} of the CPU time", percent_text(others));
+  if (waited_s) {
+    text += fmt::format(", and its threads waited for a CPU for {}", format_duration(*waited_s));
+  }
+  builder.fact(kBusyFact, text);
+}
+
+void RecordingConditions::add_facts(TraceBuilder& builder, std::optional<double> waited_s) const {
   for (const auto& quotas : {&Look::own, &Look::of_program}) {
     const auto throttling = throttling_between(before_.*quotas, after_.*quotas);
     if (!throttling || !throttling->matters()) continue;
     builder.fact(kThrottledFact, quota_wait_text(*throttling, "the program"));
   }
+  add_busy(builder, waited_s);
   Conditions conditions;
   add_stops(before_.stops, after_.stops, conditions);
   if (conditions.stops && !builder.info().facts.contains(std::string(kStoppedFact))) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -23,17 +24,22 @@ class RecordingConditions {
   void begin(std::uint32_t process);
   void end();
 
-  // Adds what happened between begin() and end() as facts of the trace.
-  void add_facts(TraceBuilder& builder) const;
+  // Adds what happened between begin() and end() as facts of the trace. `waited_s`: for how long
+  // its threads were ready but had no processor, together; nothing if that was not recorded.
+  void add_facts(TraceBuilder& builder, std::optional<double> waited_s) const;
 
  private:
   struct Look {
     std::vector<CpuQuota> own, of_program;  // of filereel's groups, and the process's
     Stops stops;
+    ProcessorTimes processors;
+    std::optional<double> program_user_s;  // unless filereel started the program
   };
   Look look() const;
+  void add_busy(TraceBuilder& builder, std::optional<double> waited_s) const;
 
   std::function<std::uint64_t()> continued_;
+  std::uint32_t process_ = 0;
   std::vector<ControlGroup> own_, of_program_;
   Look before_, after_;
 };

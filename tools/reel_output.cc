@@ -14,6 +14,7 @@
 #include "filesets/system/units.h"
 #include "tools/table.h"
 #include "traces/check/check_text.h"
+#include "traces/recording_remarks.h"
 
 namespace filereel {
 
@@ -36,6 +37,10 @@ void ReelOutput::add(const RecordedOperation& operation) {
   if (operation_info(op.kind).is_call) in_files_ns_ += operation.duration_ns;
   if (op.kind == OperationKind::wait && op.flags == wait_flags::kForOutside) {
     outside_ns_ += operation.duration_ns;
+  }
+  if (op.kind == OperationKind::wait && op.flags != wait_flags::kForRecorder) {
+    const bool ready = op.flags == wait_flags::kForProcessor;
+    ready_ns_ += operation.duration_ns - (ready ? 0 : std::min(op.length, operation.duration_ns));
   }
   if (operation_info(op.kind).moves_data && op.expected > 0) {
     bytes_.fetch_add(static_cast<std::uint64_t>(op.expected), std::memory_order_relaxed);
@@ -61,6 +66,11 @@ const RecordingCheck& ReelOutput::check(const CheckRequest& request) {
 TraceInfo ReelOutput::complete(bool timed, const Session& session) {
   TraceInfo info = builder_.info();
   info.timed = timed;
+  if (marks_clients_ && works_elsewhere(info)) {
+    info.facts.emplace(kClientFact,
+                       "the program mostly waited, and hardly used files: if a server uses them "
+                       "for it, record the server (--pid)");
+  }
   const std::string elsewhere = writer_.finish(info, builder_.trees());
   if (!elsewhere.empty()) {
     session.warn(elsewhere);
@@ -92,11 +102,7 @@ bool ReelOutput::works_elsewhere(const TraceInfo& info) const {
 }
 
 void ReelOutput::remark(const TraceInfo& info, const Session& session) const {
-  if (works_elsewhere(info)) {
-    session.notice(
-        "the program mostly waited, and hardly used files: if a server uses them for it, record "
-        "the server (--pid)");
-  }
+  for (const std::string& remark : recording_remarks(info)) session.notice(remark);
   notice_of_losses(info, session);
   if (samples_ && info.check.done && info.check.writes == 0) {
     session.notice("content not compared with reality: no write could be compared");

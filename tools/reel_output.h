@@ -42,6 +42,12 @@ class ReelOutput final : private OperationSink {
   std::uint64_t written() const { return count_; }
   std::uint64_t bytes() const { return bytes_; }  // read and written by operations
 
+  // Marks the recording if its program looks like the client of a server. Not for running servers,
+  // which are idle most of the time.
+  void mark_clients() { marks_clients_ = true; }
+  // For how long threads were ready but had no processor, together.
+  double waited_for_processors_s() const { return static_cast<double>(ready_ns_) * 1e-9; }
+
   // Prepares a check of the content. Call it before the first operation.
   void sample_content() { samples_.emplace(); }
   // Compares what was recorded with the real tree. Call it after the last operation.
@@ -64,7 +70,9 @@ class ReelOutput final : private OperationSink {
   LastOperations last_;
   std::optional<ContentSamples> samples_;
   std::atomic<std::uint64_t> count_ = 0, bytes_ = 0;
-  std::uint64_t in_files_ns_ = 0, outside_ns_ = 0;  // of all threads: in calls, waiting for others
+  // Of all threads: in calls, waiting for others, waiting for a processor.
+  std::uint64_t in_files_ns_ = 0, outside_ns_ = 0, ready_ns_ = 0;
+  bool marks_clients_ = false;
   TraceBuilder builder_;
 };
 

@@ -38,8 +38,7 @@ constexpr double kDriftLevel = 0.01, kLeastDrift = 0.05;
 // Thresholds for other I/O. They ignore occasional log writes and what is small beside the step's
 // own traffic.
 constexpr double kBusyBytesPerSecond = 1e6, kBusyShare = 0.05;
-// Shares of all CPU time. A step mostly waits: below these shares it still gets the time it needs.
-constexpr double kOtherCpu = 0.2, kStolenCpu = 0.05;
+constexpr double kStolenCpu = 0.05;  // share of all CPU time
 // Share of the time in which programs waited for memory.
 constexpr double kMemoryPressure = 0.1;
 // Share of filereel's own lookups of directories in the time of operations and lookups.
@@ -398,7 +397,7 @@ void nearly_full(CheckedResult& checked) {
 }
 
 void other_programs(CheckedResult& checked) {
-  high_share(checked, &Conditions::other_cpu, kOtherCpu, "cpu-busy", "other programs took",
+  high_share(checked, &Conditions::other_cpu, kMuchOtherCpu, "cpu-busy", "other programs took",
              "of the CPU time", "end them, or measure on an idle machine");
 }
 

@@ -5,6 +5,10 @@
 
 namespace filereel {
 
+// The share of all CPU time that other programs may take: a step mostly waits, and below this it
+// still gets the time it needs.
+inline constexpr double kMuchOtherCpu = 0.2;
+
 // Adds a warning for each problem found in the samples, the machine or the volumes, one for all
 // measurements concerned. Removes the warnings of an earlier call first. `result` may be finished
 // or still growing.

@@ -49,19 +49,37 @@ bool has_argument(pid_t process, const std::string& wanted) {
   return words.contains('\0' + wanted + '\0');
 }
 
+// Processor time in seconds; of children, that of those waited for.
+struct ProcessTimes {
+  double user = 0, system = 0, children_user = 0;
+};
+std::optional<ProcessTimes> times_of(pid_t process) {
+  // Fields 14 to 16. Parsed after the name in parentheses, which may contain anything (proc(5)).
+  const std::string stat = read_sysfs(fmt::format("/proc/{}/stat", process));
+  const std::size_t name_end = stat.rfind(')');
+  unsigned long user = 0, system = 0, children_user = 0;
+  if (name_end == std::string::npos ||
+      sscanf(stat.c_str() + name_end + 1,  // NOLINT(cert-err34-c): the kernel's own digits
+             " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu %lu", &user, &system,
+             &children_user) != 3) {
+    return std::nullopt;
+  }
+  const auto tick = static_cast<double>(sysconf(_SC_CLK_TCK));
+  return ProcessTimes{static_cast<double>(user) / tick, static_cast<double>(system) / tick,
+                      static_cast<double>(children_user) / tick};
+}
+
 }  // namespace
 
 double process_cpu_s(pid_t process) {
-  // Fields 14 and 15. Parsed after the name in parentheses, which may contain anything (proc(5)).
-  const std::string stat = read_sysfs(fmt::format("/proc/{}/stat", process));
-  const std::size_t name_end = stat.rfind(')');
-  unsigned long user = 0, system = 0;
-  if (name_end == std::string::npos ||
-      sscanf(stat.c_str() + name_end + 1,  // NOLINT(cert-err34-c): the kernel's own digits
-             " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user, &system) != 2) {
-    return 0;
-  }
-  return static_cast<double>(user + system) / static_cast<double>(sysconf(_SC_CLK_TCK));
+  const ProcessTimes times = times_of(process).value_or(ProcessTimes{});
+  return times.user + times.system;
+}
+
+std::optional<double> process_user_s(pid_t process) {
+  const std::optional<ProcessTimes> times = times_of(process);
+  if (!times) return std::nullopt;
+  return times->user + times->children_user;
 }
 
 std::optional<pid_t> fuse_driver_of(const MountedFileSystem& mounted) {

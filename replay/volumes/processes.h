@@ -13,6 +13,10 @@ namespace filereel {
 // Processor time of a process so far, in seconds; 0 if it is unknown.
 double process_cpu_s(pid_t process);
 
+// User time of a process and of those of its children that have ended and that it has waited for,
+// in seconds; nothing if it is unknown.
+std::optional<double> process_user_s(pid_t process);
+
 // The driver of a mounted FUSE file system, which another program has started. The kernel names the
 // connection of each open /dev/fuse since Linux 6.15; before that, the mount point in the command
 // line tells. Nothing if neither does, as for processes of other users.

@@ -8,6 +8,7 @@
 
 #include "filesets/system/random.h"
 #include "traces/edit/id_remapper.h"
+#include "traces/recording_remarks.h"
 
 namespace filereel {
 namespace {
@@ -98,8 +99,8 @@ void anonymise_trace(const TraceInput& input, std::uint64_t key, TraceBuilder& o
   remapper.add_threads();
   remapper.add_losses();
   // Other facts, such as the command, may contain names.
-  for (const std::string_view kept :
-       {std::string_view("source"), kStoppedFact, kThrottledFact, kFailedFact}) {
+  for (const std::string_view kept : {std::string_view("source"), kStoppedFact, kThrottledFact,
+                                      kFailedFact, kBusyFact, kClientFact}) {
     const auto fact = input.info.facts.find(std::string(kept));
     if (fact != input.info.facts.end()) out.fact(fact->first, fact->second);
   }

@@ -1,0 +1,21 @@
+#include "traces/recording_remarks.h"
+
+#include <fmt/format.h>
+
+#include "filesets/system/printable.h"
+
+namespace filereel {
+
+std::vector<std::string> recording_remarks(const TraceInfo& info) {
+  std::vector<std::string> remarks;
+  const auto add = [&](std::string_view name, std::string_view meaning) {
+    const auto fact = info.facts.find(std::string(name));
+    if (fact == info.facts.end()) return;
+    remarks.push_back(fmt::format("during the recording, {}{}", printable(fact->second), meaning));
+  };
+  add(kClientFact, "");
+  add(kBusyFact, ": the recorded time contains these waits, a replay does not repeat them");
+  return remarks;
+}
+
+}  // namespace filereel
