@@ -22,6 +22,7 @@
 #include "replay/compare/prediction_json.h"
 #include "replay/compare/prediction_limits.h"
 #include "replay/compare/sessions.h"
+#include "replay/compare/work.h"
 #include "replay/report/formatting.h"
 #include "replay/results/check_texts.h"
 #include "replay/results/failures.h"
@@ -37,6 +38,7 @@
 #include "tools/runs_options.h"
 #include "tools/signals.h"
 #include "tools/table.h"
+#include "traces/recording_remarks.h"
 
 namespace filereel {
 namespace {
@@ -96,7 +98,15 @@ std::vector<std::string> remarks_on(const TraceInfo& info) {
                     "what it did until then",
                     failed->second));
   }
+  for (std::string& remark : recording_remarks(info)) remarks.push_back(std::move(remark));
   return remarks;
+}
+
+bool has_calls(const TraceInfo& info) {
+  for (std::size_t i = 0; i < kOperationKinds; ++i) {
+    if (info.by_kind[i] > 0 && operation_info(static_cast<OperationKind>(i)).is_call) return true;
+  }
+  return false;
 }
 
 PredictedProgram describe(const std::string& name, const std::string& label, RecordedTrace& trace) {
@@ -107,15 +117,33 @@ PredictedProgram describe(const std::string& name, const std::string& label, Rec
                             "program with `filereel record`",
                             printable(name)));
   }
+  if (!has_calls(info)) {
+    throw Error(
+        ErrorKind::unusable_input,
+        fmt::format("{}: has no operations on files, so there is nothing to predict; record "
+                    "a program that uses files",
+                    printable(name)));
+  }
   const auto command = info.facts.find("command");
   const double recorded_s = static_cast<double>(info.duration_ns) * 1e-9;
   return {.reel = name,
           .command = command == info.facts.end() ? "" : command->second,
           .label = label,
           .recorded_s = recorded_s,
+          .threads = static_cast<std::uint64_t>(std::ranges::count_if(
+              info.threads, [](const TraceThread& one) { return one.operations > 0; })),
           .unknown_accuracy = unknown_accuracy(info),
           .remarks = remarks_on(info),
           .commits = grouped_commits(trace, recorded_s)};
+}
+
+// The largest share of the CPU time that others took during the replays on a volume.
+std::optional<double> busiest_share(std::span<const Result> results) {
+  std::optional<double> most;
+  for (const Result& result : results) {
+    if (const auto busy = busy_share(result)) most = std::max(most.value_or(0), *busy);
+  }
+  return most;
 }
 
 RunRequest request_of(const PredictArguments& arguments, const Plan& plan,
@@ -162,6 +190,7 @@ std::vector<ReplayedVolume> replayed_volumes(std::span<const Result> results,
         volume.runs.push_back(sample.run);
         if (!commits) continue;
         volume.most_saved = std::max(volume.most_saved, most_saved(*commits, sample));
+        volume.saved_to_s = commits->recorded_s;
       }
       if (allow_divergence || failures_of(result, one).empty()) continue;
       volume.obstacle = failed_work_text(result, one);
@@ -177,7 +206,9 @@ StoredPrediction predicted(PredictedProgram program, std::vector<Result> results
                            bool allow_divergence) {
   StoredPrediction stored{.program = std::move(program)};
   stored.volumes = replayed_volumes(results, stored.program.commits, allow_divergence);
-  const double sessions = assumed_spread(results.front().host.machine, Aspect::time, 0);
+  const std::optional<double> busy = busiest_share(results);
+  const double sessions =
+      assumed_spread(results.front().host.machine, Aspect::time, busy.value_or(0));
   std::string& unknown = stored.program.unknown_accuracy;
   if (const std::string disturbed = disturbed_replays(results); !disturbed.empty()) {
     unknown += (unknown.empty() ? "" : "; ") + disturbed;
@@ -185,6 +216,7 @@ StoredPrediction predicted(PredictedProgram program, std::vector<Result> results
   const bool known = unknown.empty();
   stored.prediction = predict_times(
       stored.volumes, known ? std::optional(kReplayAccuracy) : std::nullopt, sessions);
+  stored.prediction.busy = busy;
   stored.results = std::move(results);
   return stored;
 }

@@ -24,7 +24,7 @@ std::string time_table(const StoredPrediction& stored, const Bold& bold) {
 
 std::string limits_text(const StoredPrediction& stored) {
   std::string text;
-  for (const TimeLimit& one : time_limits(stored.results)) {
+  for (const TimeLimit& one : time_limits(stored)) {
     const ReplayedVolume volume{.name = one.volume, .file_system = one.file_system};
     text += wrapped(fmt::format("{}: {}", volume_text(volume), one.text), 2);
   }

@@ -4,6 +4,7 @@
 #include <array>
 #include <set>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -17,11 +18,25 @@ constexpr std::array kSyncs = {OperationKind::sync, OperationKind::sync_data};
 
 struct SyncedFile {
   std::uint64_t syncs = 0;
-  double seconds = 0;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> times = {};  // begin and end, ns
   std::set<std::uint32_t> threads = {};
   std::uint32_t last = 0;     // thread
   std::uint64_t changes = 0;  // syncs by another thread than the one before
 };
+
+constexpr double kSecond = 1e9;  // in nanoseconds
+
+// The time in which at least one is in progress. Sorts them.
+double covered_s(std::vector<std::pair<std::uint64_t, std::uint64_t>>& times) {
+  std::ranges::sort(times);
+  std::uint64_t covered = 0, until = 0;
+  for (const auto& [begin, end] : times) {
+    if (end <= until) continue;
+    covered += end - std::max(begin, until);
+    until = end;
+  }
+  return static_cast<double>(covered) / kSecond;
+}
 
 }  // namespace
 
@@ -32,26 +47,27 @@ std::optional<GroupedCommits> grouped_commits(RecordedSource& source, double rec
   std::vector<RecordedOperation> block(4096);
   while (const std::size_t count = source.next(block)) {
     for (const auto& [operation, start_ns, duration_ns, data] : std::span(block).first(count)) {
-      if (is_sync(operation.kind)) ++all.all_syncs;
+      if (is_sync(operation)) ++all.all_syncs;
       if (std::ranges::find(kSyncs, operation.kind) == kSyncs.end()) continue;
       if (operation.entry == kNoFileId) continue;
       SyncedFile& file = files[operation.entry];
       if (file.syncs > 0 && file.last != operation.thread) ++file.changes;
       ++file.syncs;
-      file.seconds += static_cast<double>(duration_ns) * 1e-9;
+      file.times.emplace_back(start_ns, start_ns + duration_ns);
       file.last = operation.thread;
       file.threads.insert(operation.thread);
     }
   }
   double seconds = 0;
-  for (const auto& [id, file] : files) {
+  for (auto& [id, file] : files) {
     if (file.changes < kLeastChanges) continue;
     all.syncs += file.syncs;
-    seconds += file.seconds;
+    for (const auto& [begin, end] : file.times) seconds += static_cast<double>(end - begin);
+    all.in_progress_s += covered_s(file.times);
     all.threads = std::max(all.threads, static_cast<std::uint32_t>(file.threads.size()));
   }
   if (all.syncs == 0) return std::nullopt;
-  all.sync_s = seconds / static_cast<double>(all.syncs);
+  all.sync_s = seconds / kSecond / static_cast<double>(all.syncs);
   return all;
 }
 
@@ -69,7 +85,13 @@ double most_saved(const GroupedCommits& commits, const Sample& sample) {
   if (commits.sync_s > 0) group = std::min(group, each / commits.sync_s);
   if (commits.recorded_s > 0) group = std::min(group, 1 + number * each / commits.recorded_s);
   if (group <= 1) return 0;
-  return std::min(1.0, number * each / sample.elapsed_s) * (1 - 1 / group);
+  double at_a_time = 1;  // that are in progress
+  if (commits.in_progress_s > 0) {
+    at_a_time = std::max(at_a_time, number * commits.sync_s / commits.in_progress_s);
+  }
+  const double share = std::min(1.0, number * each / at_a_time / sample.elapsed_s);
+  const double most = std::max(0.0, 1 - commits.recorded_s / sample.elapsed_s);
+  return std::min(share * (1 - 1 / group), most);
 }
 
 std::string grouped_commits_text(const GroupedCommits& commits, double most) {

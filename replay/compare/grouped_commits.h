@@ -6,7 +6,11 @@
 // - A group has at most one commit of each thread.
 // - It grows in proportion to the duration of a sync, compared with the recorded one.
 // - During a sync, no more commits arrive than the recorded rate of syncs allows.
-// - Only the time in which such syncs are in progress shrinks.
+// - Only the time in which such syncs are in progress shrinks. Threads sync at the same time, so
+// this
+//   is less than the sum of their syncs: at least as many are in progress at a time as there were
+//   in the recording, where they ended sooner.
+// - It saves nothing where it takes as long as in the recording, whose syncs were faster.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +24,10 @@ namespace filereel {
 
 struct GroupedCommits {
   std::uint64_t syncs = 0;      // of files that several threads sync in turn
-  std::uint64_t all_syncs = 0;  // of all kinds (is_sync), of all files
+  std::uint64_t all_syncs = 0;  // all that make something durable (is_sync), of all files
   std::uint32_t threads = 0;    // the most that sync one of these files
   double sync_s = 0;            // recorded mean duration of `syncs`
+  double in_progress_s = 0;     // recorded time in which some of them were in progress
   double recorded_s = 0;        // time of the recording
 };
 

@@ -81,13 +81,14 @@ struct TimeDifference {
     return 2 * normal_tail(size / error);
   }
 
-  // How many repetitions make it significant at the level; 0: more than are advised, or none.
-  std::uint32_t deciding_runs(double level) const {
+  // How many repetitions make it significant at the level; nothing if that is not worth it.
+  std::optional<std::uint32_t> deciding_runs(double level) const {
     const double quantile = normal_quantile(1 - level / 2);
     const double left = size * size / (quantile * quantile) - fixed;
-    if (left <= 0) return 0;
+    if (left <= 0) return std::nullopt;
     const double wanted = std::ceil(runs * of_runs / left);
-    return wanted <= kMostAdvisedRuns ? static_cast<std::uint32_t>(wanted) : 0;
+    if (wanted > kMostAdvisedRuns) return std::nullopt;
+    return static_cast<std::uint32_t>(wanted);
   }
 };
 
@@ -132,7 +133,7 @@ void rank(std::span<ReplayedTime> times, std::span<const ReplayedVolume> volumes
   }
 }
 
-// Of the two fastest of `times`, if neither is shown to be faster.
+// Of the two fastest of `times`, if neither is shown to be faster, and a number may decide.
 std::optional<std::uint32_t> deciding_runs(std::span<const ReplayedTime> times,
                                            std::span<const ReplayedVolume> volumes,
                                            const RatioErrors& errors) {
@@ -154,6 +155,13 @@ std::optional<std::uint32_t> deciding_runs(std::span<const ReplayedTime> times,
 
 }  // namespace
 
+std::uint32_t last_rank(const PredictedTime& time, const Prediction& prediction) {
+  return static_cast<std::uint32_t>(
+      std::ranges::count_if(prediction.times, [&](const PredictedTime& other) {
+        return other.rank > 0 && std::ranges::find(other.faster, time.volume) == other.faster.end();
+      }));
+}
+
 Prediction predict_times(std::span<const ReplayedVolume> volumes,
                          const std::optional<ReplayAccuracy>& accuracy, double sessions) {
   std::vector<ReplayedTime> times;
@@ -168,8 +176,10 @@ Prediction predict_times(std::span<const ReplayedVolume> volumes,
     if (one.time.rank > 0) {
       const double width =
           std::exp(kDeviations * std::hypot(one.spread, accuracy ? accuracy->single : 0, sessions));
-      const double least = one.time.median_s * (1 - volumes[one.time.volume].most_saved);
-      one.time.interval = {least / width, one.time.median_s * width};
+      const ReplayedVolume& volume = volumes[one.time.volume];
+      const double low = one.time.median_s / width;
+      const double saved = std::max(low * (1 - volume.most_saved), volume.saved_to_s);
+      one.time.interval = {std::min(low, saved), one.time.median_s * width};
     }
     prediction.times.push_back(std::move(one.time));
   }

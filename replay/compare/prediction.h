@@ -5,7 +5,8 @@
 //   1.96 standard errors on either side.
 // - A replay is not the program. The standard error of its time as a prediction of the program's
 //   time is ReplayAccuracy::single, independent of the spread.
-// - The machine differs from session to session (assumed_spread), and so does the program's time.
+// - The machine differs from session to session (assumed_spread), a busy one by more, and so does
+//   the program's time.
 // - The interval of a time is its median times and divided by
 //   exp(1.96 × sqrt(spread² + single² + sessions²)).
 // - The ratio of two volumes that took turns has the standard error sqrt(pairs² + between²):
@@ -16,8 +17,9 @@
 //   2 sessions²). A volume is shown to be slower than
 //   another if the two-sided p of the normal distribution, corrected for all pairs (holm.h), is at
 //   most 5 %.
-// - What grouped commits may save (grouped_commits.h) lowers the begin of an interval, and the time
-//   of the slower one of two volumes.
+// - What grouped commits may save (grouped_commits.h) lowers the begin of an interval, but not
+// below
+//   the recorded time, and the time of the slower one of two volumes.
 #pragma once
 
 #include <cstddef>
@@ -50,6 +52,7 @@ struct ReplayedVolume {
   std::size_t stopped = 0;    // repetitions during which filereel was stopped, or the machine
   std::string obstacle = {};  // why the replays predict nothing; "" if they do
   double most_saved = 0;      // share of the time that the program may save (grouped_commits.h)
+  double saved_to_s = 0;      // no such savings below this time
 };
 
 struct PredictedTime {
@@ -65,10 +68,16 @@ struct Prediction {
   std::optional<ReplayAccuracy> accuracy;  // nothing: intervals and ranks have only the spread
   std::vector<PredictedTime> times;        // by rank, then by median; those without a rank last
   double sessions = 0;                     // see predict_times
+  // The share of the CPU time that others took during the replays; nothing if unknown.
+  std::optional<double> busy = {};
   // If the two fastest volumes are not shown to differ: the number of repetitions with which their
-  // present difference would be significant; 0: more than kMostAdvisedRuns, or no number.
+  // present difference would be significant; nothing if that is not worth it.
   std::optional<std::uint32_t> deciding_runs = {};
 };
+
+// The last rank that a volume may have: all ranked ones that are not shown to be slower may be
+// faster.
+std::uint32_t last_rank(const PredictedTime& time, const Prediction& prediction);
 
 // `sessions`: the standard deviation of the logarithms of what sessions differ by.
 Prediction predict_times(std::span<const ReplayedVolume> volumes,

@@ -18,12 +18,14 @@ namespace {
 constexpr int kPredictionSchemaVersion = 1;
 constexpr const char* kPredictions = "predictions";
 
-Json to_json(const PredictedTime& time, std::span<const ReplayedVolume> volumes) {
+Json to_json(const PredictedTime& time, const StoredPrediction& stored) {
+  const std::span<const ReplayedVolume> volumes = stored.volumes;
   const ReplayedVolume& volume = volumes[time.volume];
   Json json = {{"volume", volume.name},
                {"file_system", volume.file_system},
                {"rank", time.rank},
                {"samples_s", volume.seconds}};
+  if (time.rank > 0) json["last_rank"] = last_rank(time, stored.prediction);
   if (!volume.seconds.empty()) json["median_s"] = time.median_s;
   put_interval(json, "interval_95", time.interval);
   if (volume.most_saved > 0) json["most_saved"] = volume.most_saved;
@@ -40,7 +42,8 @@ Json to_json(const GroupedCommits& commits) {
   return {{"syncs", commits.syncs},
           {"all_syncs", commits.all_syncs},
           {"threads", commits.threads},
-          {"sync_s", commits.sync_s}};
+          {"sync_s", commits.sync_s},
+          {"in_progress_s", commits.in_progress_s}};
 }
 
 // Reads the members of a prediction. nlohmann's exceptions are those of Json.
@@ -67,6 +70,7 @@ struct Reader {
     program.command = json.value("command", "");
     program.label = json.value("label", "");
     program.recorded_s = json.at("recorded_s").get<double>();
+    program.threads = json.value("threads", std::uint64_t{0});
     program.unknown_accuracy = json.value("accuracy_unknown", "");
     program.remarks = json.value("remarks", std::vector<std::string>());
     if (const auto found = json.find("grouped_commits"); found != json.end()) {
@@ -74,6 +78,7 @@ struct Reader {
                                        .all_syncs = found->at("all_syncs").get<std::uint64_t>(),
                                        .threads = found->at("threads").get<std::uint32_t>(),
                                        .sync_s = found->at("sync_s").get<double>(),
+                                       .in_progress_s = found->value("in_progress_s", 0.0),
                                        .recorded_s = program.recorded_s};
     }
     if (const auto found = json.find("accuracy"); found != json.end()) {
@@ -81,8 +86,11 @@ struct Reader {
                                                   .between = found->at("between").get<double>()};
     }
     stored.prediction.sessions = json.value("sessions", 0.0);
-    if (const auto found = json.find("deciding_runs"); found != json.end()) {
-      stored.prediction.deciding_runs = found->get<std::uint32_t>();
+    if (const auto found = json.find("busy"); found != json.end()) {
+      stored.prediction.busy = found->get<double>();
+    }
+    if (const auto runs = json.value("deciding_runs", std::uint32_t{0}); runs > 0) {
+      stored.prediction.deciding_runs = runs;
     }
   }
 
@@ -134,6 +142,7 @@ std::string prediction_to_json(const StoredPrediction& stored) {
                {"filereel", {{"version", FILEREEL_VERSION}}},
                {"reel", program.reel},
                {"recorded_s", program.recorded_s}};
+  if (program.threads > 0) json["threads"] = program.threads;
   if (!program.command.empty()) json["command"] = program.command;
   if (!program.label.empty()) json["label"] = program.label;
   if (prediction.accuracy) {
@@ -143,12 +152,13 @@ std::string prediction_to_json(const StoredPrediction& stored) {
     json["accuracy_unknown"] = program.unknown_accuracy;
   }
   json["sessions"] = prediction.sessions;
+  if (prediction.busy) json["busy"] = *prediction.busy;
   if (prediction.deciding_runs) json["deciding_runs"] = *prediction.deciding_runs;
   if (!program.remarks.empty()) json["remarks"] = program.remarks;
   if (program.commits) json["grouped_commits"] = to_json(*program.commits);
   json[kPredictions] = Json::array();
   for (const PredictedTime& time : prediction.times) {
-    json[kPredictions].push_back(to_json(time, stored.volumes));
+    json[kPredictions].push_back(to_json(time, stored));
   }
   json["results"] = Json::array();
   for (const Result& result : stored.results) {

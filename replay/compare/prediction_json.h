@@ -1,6 +1,7 @@
 // The JSON form of predictions (docs/replay.md), which other programs rely on.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,6 +20,7 @@ struct PredictedProgram {
   std::string command = {};                    // "" if unknown
   std::string label = {};                      // its name for people; "" for the command
   double recorded_s = 0;                       // time where it was recorded
+  std::uint64_t threads = 0;                   // with operations; 0: unknown
   std::string unknown_accuracy = {};           // why that of its replays is; "" if known
   std::vector<std::string> remarks = {};       // on the recording
   std::optional<GroupedCommits> commits = {};  // if there are any

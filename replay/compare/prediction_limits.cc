@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "filesets/system/units.h"
 #include "replay/results/stalls.h"
 #include "traces/operation.h"
 
@@ -27,8 +28,7 @@ std::map<std::string, double> seconds_by_kind(const Measurement& measurement, do
   return seconds;
 }
 
-std::string limit_text(const Measurement& measurement) {
-  constexpr double kTogether = 1, kNearlyAll = 0.95;
+std::string limit_text(const Measurement& measurement, std::uint64_t threads) {
   double elapsed_s = 0, in_calls = 0;
   std::pair<std::string, double> largest;
   for (const auto& [kind, seconds] : seconds_by_kind(measurement, elapsed_s)) {
@@ -37,13 +37,15 @@ std::string limit_text(const Measurement& measurement) {
   }
   if (!(elapsed_s > 0) || in_calls == 0) return "";
   const double share = in_calls / elapsed_s;
-  std::string text = fmt::format("file operations {:.0f} % of the time{}, mostly {} ({:.0f} %)",
-                                 share * 100, share > kTogether ? ", of all threads together" : "",
-                                 largest.first, largest.second / in_calls * 100);
-  if (share < kNearlyAll) {
-    text += fmt::format("; the program itself and its pauses {:.0f} %", (1 - share) * 100);
+  const std::string most =
+      fmt::format("mostly {} ({:.0f} %)", largest.first, largest.second / in_calls * 100);
+  // Requests of one thread can be in flight together, too.
+  if (threads != 1 || share > 1) {
+    return fmt::format("{} file operations in progress on average, {}", format_number(share), most);
   }
-  return text;
+  return fmt::format(
+      "file operations {:.0f} % of the time, {}; the program itself and its pauses {:.0f} %",
+      share * 100, most, (1 - share) * 100);
 }
 
 }  // namespace
@@ -55,11 +57,11 @@ std::string volume_name(const Result& result, const Measurement& measurement) {
   return result.label;
 }
 
-std::vector<TimeLimit> time_limits(std::span<const Result> results) {
+std::vector<TimeLimit> time_limits(const StoredPrediction& stored) {
   std::vector<TimeLimit> limits;
-  for (const Result& result : results) {
+  for (const Result& result : stored.results) {
     for (const Measurement& one : result.measurements) {
-      std::string text = limit_text(one);
+      std::string text = limit_text(one, stored.program.threads);
       if (text.empty()) continue;
       limits.push_back({volume_name(result, one), one.file_system, std::move(text)});
     }

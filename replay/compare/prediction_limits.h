@@ -1,11 +1,10 @@
 // What takes the time of a replayed program: its own work, or which operations.
 #pragma once
 
-#include <span>
 #include <string>
 #include <vector>
 
-#include "replay/results/result.h"
+#include "replay/compare/prediction_json.h"
 
 namespace filereel {
 
@@ -14,13 +13,14 @@ std::string volume_name(const Result& result, const Measurement& measurement);
 
 struct TimeLimit {
   std::string volume, file_system;
-  // "file operations 71 % of the time, mostly fsync (92 %); the program itself and its pauses 29
-  // %"; the share in brackets is that of all operations. Threads that work at the same time can
-  // make the first one more than 100 %.
+  // Of one thread: "file operations 71 % of the time, mostly fsync (92 %); the program itself and
+  // its pauses 29 %". Threads work at the same time, so of several it is "2.9 file operations in
+  // progress on average, mostly fsync (92 %)". The share in brackets is that in the time of all
+  // operations.
   std::string text;
 };
 
 // Of each measurement with samples.
-std::vector<TimeLimit> time_limits(std::span<const Result> results);
+std::vector<TimeLimit> time_limits(const StoredPrediction& stored);
 
 }  // namespace filereel

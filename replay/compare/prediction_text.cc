@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -14,6 +16,7 @@
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
 #include "replay/compare/ranking.h"
+#include "replay/results/checks.h"
 #include "replay/statistics/verdict_runs.h"
 
 namespace filereel {
@@ -60,11 +63,21 @@ bool indistinct(const Times& times) {
 }
 
 // What would tell the two fastest apart.
-std::string deciding_text(std::uint32_t runs) {
-  return runs == 0 ? fmt::format("Up to {} would not decide between the two fastest.",
-                                 counted(kMostAdvisedRuns, "run"))
-                   : fmt::format("About {} (--runs) may decide between the two fastest.",
-                                 counted(runs, "run"));
+std::string deciding_text(const std::optional<std::uint32_t>& runs) {
+  return runs ? fmt::format("About {} (--runs) may decide between the two fastest.",
+                            counted(*runs, "run"))
+              : "More runs would not decide between the two fastest.";
+}
+
+// Whether others used so much of the CPUs that the intervals are wide for it.
+bool was_busy(const Prediction& prediction) {
+  return prediction.busy.value_or(0) > kMuchOtherCpu;
+}
+
+std::string busy_text(const Prediction& prediction) {
+  if (!was_busy(prediction)) return "";
+  return fmt::format(" Measured on a busy machine: other programs took {:.0f} % of the CPU time.",
+                     *prediction.busy * 100);
 }
 
 // How the repetitions on several volumes followed each other: ", in turns".
@@ -112,11 +125,7 @@ std::string range_text(const Interval& interval) {
 }
 
 std::string rank_text(const PredictedTime& time, const Prediction& prediction) {
-  const Times times = ranked(prediction);
-  const auto slower = std::ranges::count_if(times, [&](const PredictedTime* other) {
-    return std::ranges::find(other->faster, time.volume) != other->faster.end();
-  });
-  return rank_text(time.rank, static_cast<std::uint32_t>(std::ssize(times) - slower));
+  return rank_text(time.rank, last_rank(time, prediction));
 }
 
 std::string conclusion_text(const StoredPrediction& stored) {
@@ -126,12 +135,13 @@ std::string conclusion_text(const StoredPrediction& stored) {
   if (times.empty()) return "No volume has a prediction.";
   const PredictedTime& first = *times.front();
   if (times.size() == 1 && !prediction.accuracy) {
-    return fmt::format("In the replays: {} on {}.", predicted_time_text(first.median_s),
-                       volume_text(volumes[first.volume]));
+    return fmt::format("In the replays: {} on {}.{}", predicted_time_text(first.median_s),
+                       volume_text(volumes[first.volume]), busy_text(prediction));
   }
   if (times.size() == 1) {
-    return fmt::format("{} on {}, with 95 % confidence {}.", predicted_time_text(first.median_s),
-                       volume_text(volumes[first.volume]), range_text(*first.interval));
+    return fmt::format("{} on {}, with 95 % confidence {}.{}", predicted_time_text(first.median_s),
+                       volume_text(volumes[first.volume]), range_text(*first.interval),
+                       busy_text(prediction));
   }
   std::vector<std::string> sentences;
   for (std::size_t i = 0; i < times.size();) {
@@ -145,15 +155,18 @@ std::string conclusion_text(const StoredPrediction& stored) {
     }
     i += group.size();
   }
-  if (prediction.deciding_runs) sentences.push_back(deciding_text(*prediction.deciding_runs));
+  if (indistinct({times[0], times[1]})) {
+    sentences.push_back(deciding_text(prediction.deciding_runs));
+  }
   const PredictedTime& last = *times.back();
   if (last.faster.size() + 1 == times.size()) {  // slower than all others
     sentences.push_back(fmt::format("Slowest: {}, {:.2f} times as long as the fastest.",
                                     volume_text(volumes[last.volume]),
                                     last.median_s / first.median_s));
   }
-  return fmt::format("{}{}",
-                     prediction.accuracy ? "" : "In the replays: ", fmt::join(sentences, " "));
+  return fmt::format("{}{}{}",
+                     prediction.accuracy ? "" : "In the replays: ", fmt::join(sentences, " "),
+                     busy_text(prediction));
 }
 
 std::string reliability_text(const StoredPrediction& stored) {
@@ -165,19 +178,21 @@ std::string reliability_text(const StoredPrediction& stored) {
       fmt::format("time from the first to the last operation; median of {}{}{}",
                   least == most ? "" : fmt::format("{} to ", least), counted(most, "repetition"),
                   order_of(stored.volumes));
+  const std::string_view sessions =
+      was_busy(prediction) ? "sessions on a busy machine are" : "sessions are";
   if (prediction.accuracy) {
     return text +
            fmt::format(
                "; intervals combine their spread, the accuracy of replays, {:.0f} % ({:.0f} % for "
-               "the ratio of two volumes; see docs/replay.md), and {:.0f} % by which sessions are "
+               "the ratio of two volumes; see docs/replay.md), and {:.0f} % by which {} "
                "assumed to differ; ranks overlap where no difference is proven",
                prediction.accuracy->single * 100, prediction.accuracy->between * 100,
-               prediction.sessions * 100);
+               prediction.sessions * 100, sessions);
   }
   return text + fmt::format(
-                    "; intervals contain only their spread, and {:.0f} % by which sessions "
-                    "are assumed to differ",
-                    prediction.sessions * 100);
+                    "; intervals contain only their spread, and {:.0f} % by which {} "
+                    "assumed to differ",
+                    prediction.sessions * 100, sessions);
 }
 
 std::string unknown_accuracy_text(const PredictedProgram& program) {

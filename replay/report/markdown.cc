@@ -139,7 +139,7 @@ std::string markdown_prediction(const StoredPrediction& stored) {
     remarks.push_back(
         fmt::format("{}: no prediction: {}", volume_text(stored.volumes[one.volume]), one.reason));
   }
-  for (const TimeLimit& one : time_limits(stored.results)) {
+  for (const TimeLimit& one : time_limits(stored)) {
     const ReplayedVolume volume{.name = one.volume, .file_system = one.file_system};
     remarks.push_back(fmt::format("{}: what takes the time: {}", volume_text(volume), one.text));
   }

@@ -34,7 +34,7 @@ Json to_json(const StoredPrediction& stored) {
                {"remarks", remarks_of(stored)},
                {"times", times_data(stored)},
                {"limits", Json::array()}};
-  for (const TimeLimit& one : time_limits(stored.results)) {
+  for (const TimeLimit& one : time_limits(stored)) {
     const ReplayedVolume volume{.name = one.volume, .file_system = one.file_system};
     json["limits"].push_back({{"volume", volume_text(volume)}, {"text", one.text}});
   }

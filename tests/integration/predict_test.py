@@ -127,6 +127,21 @@ class Predictions(IntegrationTest):
         self.predict(reel, self.folder("a"), "--allow-divergence")
         self.assertEqual(self.prediction()["predictions"][0]["rank"], 1)
 
+    def test_a_reel_without_operations_is_refused_and_a_client_is_remembered(self):
+        if no_bpf():
+            self.skipTest(no_bpf())
+        there = self.folder("program")
+        reel = self.scratch / "app.reel"
+        record = ("record", "--backend", "bpf", "-o", reel, "--under", there, "--")
+        self.filereel(*record, "true")
+        refused = self.predict(reel, self.folder("a"), status=3)
+        self.assertRegex(refused.err, "has no operations on files, so there is nothing to predict")
+        done = self.filereel(*record, "sh", "-c", f"echo one >{there}/one; sleep 0.3; cat {there}/one")
+        remark = "mostly waited, and hardly used files"
+        self.assertIn(remark, done.err)
+        for told in (self.filereel("show", reel), self.predict(reel, self.folder("a"))):
+            self.assertIn(remark, " ".join(told.out.split()))
+
     def data_of(self, page):
         text = (self.scratch / page).read_text()
         return json.loads(re.search(r'id="report-data">(.*?)</script>', text)[1])

@@ -8,6 +8,7 @@
 
 #include "filesets/system/error.h"
 #include "replay/compare/prediction_json.h"
+#include "replay/compare/prediction_limits.h"
 #include "replay/compare/prediction_text.h"
 #include "replay/json.h"
 #include "replay/results/result_json.h"
@@ -84,12 +85,38 @@ TEST_CASE("of two volumes that may be equal, the number of runs that may decide 
         .deciding_runs;
   };
   CHECK_FALSE(runs(2, 0.01, kAccuracy));
-  CHECK(runs(1.0001, 0, kAccuracy) == 0);  // below the accuracy: no number
+  CHECK_FALSE(runs(1.0001, 0, kAccuracy));  // below the accuracy: no number
   const std::optional<std::uint32_t> some = runs(1.02, 0.05, std::nullopt);
   REQUIRE(some);
   CHECK(*some > 5);
   CHECK(*some <= 100);
-  CHECK(runs(1.0001, 0.2, std::nullopt) == 0);
+  CHECK_FALSE(runs(1.0001, 0.2, std::nullopt));
+}
+
+TEST_CASE("whether more runs may decide is told only where the two fastest may be equal") {
+  const auto told = [](double other) {
+    StoredPrediction stored{.program = {.reel = "app.reel"},
+                            .volumes = {around("a", 1, 0), around("b", other, 0)}};
+    stored.prediction = predict_times(stored.volumes, kAccuracy, 0);
+    return conclusion_text(stored);
+  };
+  CHECK(told(1.0001).contains("More runs would not decide between the two fastest."));
+  CHECK_FALSE(told(2).contains("between the two fastest"));
+}
+
+TEST_CASE("the conclusion says if the machine was busy") {
+  StoredPrediction stored{.program = {.reel = "app.reel"},
+                          .volumes = {around("a", 1), around("b", 2)}};
+  stored.prediction = predict_times(stored.volumes, kAccuracy, 0.1);
+  stored.prediction.busy = 0.1;
+  CHECK_FALSE(conclusion_text(stored).contains("busy"));
+  stored.prediction.busy = 0.45;
+  constexpr const char* kBusy =
+      " Measured on a busy machine: other programs took 45 % of the CPU time.";
+  CHECK(conclusion_text(stored).ends_with(kBusy));
+  CHECK(reliability_text(stored).contains("10 % by which sessions on a busy machine are assumed"));
+  stored.prediction.times.pop_back();
+  CHECK(conclusion_text(stored).ends_with(kBusy));
 }
 
 TEST_CASE("more pairs need larger differences") {
@@ -143,6 +170,8 @@ TEST_CASE("the JSON has the predictions and the results") {
   CHECK(json["accuracy"]["single"] == 0.06);
   CHECK(json["predictions"][1]["volume"] == "b");
   CHECK(json["predictions"][1]["rank"] == 2);
+  CHECK(json["predictions"][1]["last_rank"] == 2);
+  CHECK_FALSE(json.contains("deciding_runs"));
   CHECK(json["predictions"][1]["slower_than"][0]["volume"] == "a");
   CHECK(json["predictions"][1]["samples_s"].size() == 6);
   CHECK(json["predictions"][1]["interval_95"]["low"] < 2);
@@ -152,17 +181,52 @@ TEST_CASE("the JSON has the predictions and the results") {
   json = Json::parse(prediction_to_json(stored));
   CHECK(json["accuracy_unknown"] == "no waits");
   CHECK_FALSE(json.contains("accuracy"));
+  stored.volumes = {around("a", 1), around("b", 1)};
+  stored.prediction = predict_times(stored.volumes, kAccuracy, 0);
+  json = Json::parse(prediction_to_json(stored));
+  for (const Json& one : json["predictions"]) {
+    CHECK(one["rank"] == 1);
+    CHECK(one["last_rank"] == 2);
+  }
+}
+
+TEST_CASE("shares of the time are told of one thread, and operations in progress of several") {
+  StoredPrediction stored{.program = {.reel = "app.reel"}, .results = {sample_replay()}};
+  Measurement& one = stored.results[0].measurements[0];
+  one.samples.resize(1);
+  one.samples[0] = Sample();
+  one.samples[0].elapsed_s = 2;
+  one.samples[0].latency["fsync"] = {.count = 1, .total_us = 1.5e6};
+  one.samples[0].latency["read"] = {.count = 1, .total_us = 0.3e6};
+  const auto text = [&](std::uint64_t threads) {
+    stored.program.threads = threads;
+    return time_limits(stored).front().text;
+  };
+  CHECK(text(1) ==
+        "file operations 90 % of the time, mostly fsync (83 %); the program itself and "
+        "its pauses 10 %");
+  CHECK(text(8) == "0.90 file operations in progress on average, mostly fsync (83 %)");
+  CHECK(text(0) == text(8));  // unknown
+  one.samples[0].latency["fsync"].total_us = 5.7e6;
+  CHECK(text(8) == "3.00 file operations in progress on average, mostly fsync (95 %)");
+  CHECK(text(1) == text(8));  // requests in flight together
 }
 
 TEST_CASE("the JSON of a prediction is read as it was written") {
   StoredPrediction stored = stored_prediction();
-  stored.program.commits = GroupedCommits{
-      .syncs = 900, .all_syncs = 1000, .threads = 8, .sync_s = 1e-3, .recorded_s = 1.5};
+  stored.program.commits = GroupedCommits{.syncs = 900,
+                                          .all_syncs = 1000,
+                                          .threads = 8,
+                                          .sync_s = 1e-3,
+                                          .in_progress_s = 0.5,
+                                          .recorded_s = 1.5};
   stored.volumes[1].most_saved = 0.4;
   stored.volumes.push_back({.name = "c", .file_system = "xfs", .obstacle = "it differs"});
   stored.program.label = "shop";
   stored.program.remarks = {"it failed"};
+  stored.program.threads = 9;
   stored.prediction = predict_times(stored.volumes, kAccuracy, 0.1);
+  stored.prediction.busy = 0.3;
   const std::string text = prediction_to_json(stored);
   REQUIRE(is_prediction(text));
   const StoredPrediction read = prediction_from_json(text, "p.json");
@@ -202,7 +266,8 @@ TEST_CASE("other JSON is not taken for a prediction, and a broken one is refused
 // The trace of commits: a thread each, one after another.
 class Commits final : public RecordedSource {
  public:
-  explicit Commits(std::vector<std::uint32_t> threads) : threads_(std::move(threads)) {}
+  explicit Commits(std::vector<std::uint32_t> threads, std::uint64_t duration_ns = 1'000'000)
+      : threads_(std::move(threads)), duration_ns_(duration_ns) {}
 
   std::size_t next(std::span<RecordedOperation> out) override {
     std::size_t count = 0;
@@ -212,13 +277,14 @@ class Commits final : public RecordedSource {
       one.operation.thread = threads_[at_];
       one.operation.entry = 7;
       one.start_ns = at_ * 2'000'000;
-      one.duration_ns = 1'000'000;
+      one.duration_ns = duration_ns_;
     }
     return count;
   }
 
  private:
   std::vector<std::uint32_t> threads_;
+  std::uint64_t duration_ns_;
   std::size_t at_ = 0;
 };
 
@@ -230,6 +296,9 @@ TEST_CASE("syncs of one file by several threads in turn are commits that a serve
   CHECK(found->all_syncs == 6);
   CHECK(found->threads == 3);
   CHECK(found->sync_s == Approx(1e-3));
+  CHECK(found->in_progress_s == Approx(6e-3));
+  Commits together({1, 2, 1, 3}, 4'000'000);  // they begin 2 ms after each other
+  CHECK(grouped_commits(together, 0.012)->in_progress_s == Approx(10e-3));
   Commits one({1, 1, 1, 1});
   CHECK_FALSE(grouped_commits(one, 1));
   Commits handed_over({1, 1, 1, 2, 2, 2});
@@ -256,6 +325,26 @@ TEST_CASE("larger groups save at most what threads, slowness and the rate of com
   rare.recorded_s = 1000;
   CHECK(saved(rare, 4000, 1003) < 0.0001);
   CHECK(saved(commits, 0, 0) == 0);
+  GroupedCommits together = commits;  // two at a time: 1 s of 2 s
+  together.in_progress_s = 0.5;
+  CHECK(saved(together, 4000, 5) == Approx(0.4 * (1 - 1 / 3.0)));
+  // Not below the recorded time.
+  GroupedCommits slow = commits;
+  slow.recorded_s = 4.5;
+  CHECK(saved(slow, 4000, 5) == Approx(0.1));
+  CHECK(saved(slow, 4000, 4.4) == 0);
+}
+
+TEST_CASE("what grouped commits save lowers no interval below the recorded time") {
+  std::vector<ReplayedVolume> volumes = {around("a", 10)};
+  const auto low = [&] { return predict_times(volumes, kAccuracy, 0).times[0].interval->low; };
+  const double plain = low();
+  volumes[0].most_saved = 0.8;
+  CHECK(low() == Approx(plain / 5));
+  volumes[0].saved_to_s = 3;
+  CHECK(low() == Approx(3));
+  volumes[0].saved_to_s = 9.9;  // the interval itself reaches below it
+  CHECK(low() == Approx(plain));
 }
 
 TEST_CASE("what grouped commits save lowers intervals, and decides no ranking") {

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 #include <errno.h>
+#include <sys/mman.h>
 
 #include "tests/traces/recorded.h"
 
@@ -77,6 +78,17 @@ TEST_CASE("kinds, syncs, threads and files are counted, calls apart from bookkee
   CHECK(summary.threads_used == 2);
   CHECK(summary.files_touched == 2);
   CHECK(summary.kinds[static_cast<std::size_t>(OperationKind::sync)].total_ns == 30);
+}
+
+TEST_CASE("only syncs that make something durable are counted") {
+  Trace trace;
+  trace.add({.kind = OperationKind::sync_range});
+  trace.add({.kind = OperationKind::sync_map, .flags = MS_ASYNC});
+  CHECK(trace.summary().syncs == 0);
+  Trace durable;
+  durable.add({.kind = OperationKind::sync_map, .flags = MS_SYNC});
+  durable.add({.kind = OperationKind::sync_volume});
+  CHECK(durable.summary().syncs == 2);
 }
 
 TEST_CASE("a requested stop ends the reading") {

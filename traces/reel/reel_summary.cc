@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include <sys/mman.h>
+
 namespace filereel {
 namespace {
 
@@ -28,7 +30,7 @@ class Counter {
       ++summary_.errors;
       ++summary_.errors_by_number[static_cast<int>(-operation.expected)];
     }
-    if (is_sync(operation.kind)) ++summary_.syncs;
+    if (is_sync(operation)) ++summary_.syncs;
     if (info.moves_data && operation.expected > 0) {
       kind.bytes += static_cast<std::uint64_t>(operation.expected);
     }
@@ -69,14 +71,14 @@ class Counter {
 
 }  // namespace
 
-bool is_sync(OperationKind kind) {
-  switch (kind) {
+bool is_sync(const Operation& operation) {
+  switch (operation.kind) {
     case OperationKind::sync:
     case OperationKind::sync_data:
-    case OperationKind::sync_range:
     case OperationKind::sync_volume:
-    case OperationKind::sync_map:
       return true;
+    case OperationKind::sync_map:
+      return (operation.flags & MS_SYNC) != 0;
     default:
       return false;
   }

@@ -19,8 +19,10 @@ struct AccessCounts {
   std::uint64_t bytes = 0, sequential_bytes = 0;
 };
 
-// Whether it is one of fsync, fdatasync, sync_file_range, syncfs and msync.
-bool is_sync(OperationKind kind);
+// Whether it makes something durable: fsync, fdatasync, syncfs, and msync with MS_SYNC.
+// sync_file_range does not: it leaves out what is needed to find the data after a crash, and caches
+// of drives.
+bool is_sync(const Operation& operation);
 
 struct ReelSummary {
   struct Kind {
