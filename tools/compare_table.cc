@@ -68,7 +68,10 @@ Row row_of(const ComparedMeasurement& one, const Parameters& shared, bool with_t
                                    ? fmt::format("{} to {} %", percent(time.ratio_interval->low),
                                                  percent(time.ratio_interval->high))
                                    : "";
-  Row cells = {printable(key_text(one.key, shared)), cell_of(seconds(one.base), runs(one.base)),
+  const bool is_usual = one.figure != Figure::in_calls;
+  Row cells = {cell_of(printable(key_text(one.key, shared)),
+                       is_usual ? "" : std::string(figure_name(one.figure))),
+               cell_of(seconds(one.base), runs(one.base)),
                cell_of(seconds(one.fresh), runs(one.fresh)),
                cell_of(time.p ? percent(time.ratio) + " %" : "-", interval)};
   if (with_tails) {

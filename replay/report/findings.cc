@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "filesets/system/counted.h"
 #include "filesets/system/units.h"
@@ -97,10 +98,17 @@ std::string verdict_sentence(const ResultComparison& comparison) {
       break;
   }
   std::string text =
-      fmt::format("Cannot tell whether {} is slower than {} in {}", fresh, base,
+      fmt::format("Cannot tell whether {} is slower or faster than {} in {}", fresh, base,
                   counted_of(comparison.count(Verdict::cannot_tell), all, "measurement"));
-  if (const std::size_t indicated = comparison.indicated(); indicated > 0) {
-    text += fmt::format("; a change is indicated, but not proven, in {}", indicated);
+  std::vector<std::string> indicated;
+  for (const Verdict verdict : {Verdict::slower, Verdict::faster}) {
+    const auto count = std::ranges::count_if(
+        comparison.measurements,
+        [&](const ComparedMeasurement& one) { return one.indicated() == verdict; });
+    if (count > 0) indicated.push_back(fmt::format("{} in {}", verdict_name(verdict), count));
+  }
+  if (!indicated.empty()) {
+    text += fmt::format("; indicated, but not proven: {}", fmt::join(indicated, ", "));
   }
   return text + ".";
 }
