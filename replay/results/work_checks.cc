@@ -66,7 +66,8 @@ void check_throttling(Result& result) {
   result.warn({"cpu-throttled",
                fmt::format("{} ({})", quota_wait_text(all, "filereel"),
                            counted_of(throttled, looks, "sample")),
-               "raise the quota of the container or service (cpu.max, CPUQuota=), or measure "
+               "raise the quota of the container or service (CPUQuota=, cpu.max or "
+               "cpu.cfs_quota_us), or measure "
                "without it"});
 }
 

@@ -224,6 +224,7 @@ class Run {
   void notice_runs(const Stage& stage, const MeasurementCounts& counts) {
     if (!request_.for_comparison) return;
     PlannedRuns planned = planned_runs(stage, request_.targets.control.has_value(), counts);
+    if (stage.sides.size() == 1 && !planned.ranked && has_only_replays(stage)) return;
     for (const StagedJob& part : stage.parts) {
       if (is_automatic(*part.job, request_)) {
         planned.some_automatic = true;

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -55,6 +56,11 @@ std::string runs_notice(const PlannedRuns& planned) {
   return text;
 }
 
+bool has_only_replays(const Stage& stage) {
+  return std::ranges::all_of(
+      stage.parts, [](const StagedJob& part) { return info_of(part.job->record().kind).replays; });
+}
+
 std::string shared_drive_notice(const Stage& stage) {
   std::set<std::string> drives;
   for (const std::unique_ptr<Volume>& volume : stage.volumes) {
@@ -62,9 +68,14 @@ std::string shared_drive_notice(const Stage& stage) {
     drives.insert(found.empty() ? "" : found.front().name);
   }
   if (stage.volumes.size() < 2 || drives.size() != 1 || drives.begin()->empty()) return "";
-  return fmt::format(
-      "all volumes are on the drive {}: {}", *drives.begin(),
-      stage.sides.size() > 1 ? "they do not differ by drives" : "copies to far volumes stay on it");
+  const bool copies = std::ranges::any_of(
+      stage.parts, [](const StagedJob& part) { return part.job->volume_count().most > 1; });
+  std::string_view text;
+  const bool far = stage.sides.front().parts.front().all().size() > 1;
+  if (far && copies) text = "copies to far volumes stay on it";
+  if (stage.sides.size() > 1) text = "they do not differ by drives";
+  return text.empty() ? ""
+                      : fmt::format("all volumes are on the drive {}: {}", *drives.begin(), text);
 }
 
 }  // namespace filereel

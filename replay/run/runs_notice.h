@@ -31,8 +31,11 @@ PlannedRuns planned_runs(const Stage& stage, bool control, const MeasurementCoun
 // or --runs 6".
 std::string runs_notice(const PlannedRuns& planned);
 
-// What is compared or copied on one drive says nothing about drives. "" if there are several, or
-// if they are unknown.
+// Of replays on one volume, most want to know the time, not to compare it.
+bool has_only_replays(const Stage& stage);
+
+// What is compared or copied on one drive says nothing about drives. "" if nothing is, if there are
+// several drives, or if they are unknown.
 std::string shared_drive_notice(const Stage& stage);
 
 }  // namespace filereel
