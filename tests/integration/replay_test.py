@@ -54,6 +54,14 @@ class Replays(IntegrationTest):
                 self.assertEqual(sample["divergences"]["by_class"].get("mismatch", 0), 0, done)
                 self.assertGreater(sample["course"]["intervals"], 0)
 
+    def test_notices_of_runs_and_copies_are_only_where_they_apply(self):
+        one, other = self.scratch / "one", self.scratch / "other"
+        alone = self.filereel("run", self.reel, "--near", one, "--runs", "1")
+        self.assertNotIn("a verdict at", alone.err)
+        both = self.filereel("run", self.reel, "--near", one, "--against", other, "--runs", "1")
+        self.assertIn("a verdict at", both.err)
+        self.assertNotIn("copies to far", both.err)
+
     def test_a_difference_of_the_tree_fails_the_replay(self):
         torn = self.scratch / "torn.reel"
         torn.write_bytes(self.reel.read_bytes()[:-40])  # its end is found again

@@ -177,6 +177,21 @@ TEST_CASE("slower measurements come first, the largest change first") {
   CHECK_FALSE(findings_of(results).front().contains("slower"));
 }
 
+TEST_CASE("the conclusion of an undecided comparison names what is indicated") {
+  const std::vector<ReportedResult> results(2, {"drive.json", sample_replay()});
+  ResultComparison comparison;
+  comparison.base_name = "before";
+  comparison.fresh_name = "after";
+  comparison.measurements = {compared("a", 0.9, Verdict::cannot_tell),
+                             compared("b", 1, Verdict::same)};
+  const auto first = [&] { return findings_of(results, &comparison).front(); };
+  constexpr std::string_view kUnknown =
+      "Cannot tell whether after is slower or faster than before in 1 of 2 measurements";
+  CHECK(first() == fmt::format("{}.", kUnknown));
+  comparison.measurements[0].time.indicated = Verdict::faster;
+  CHECK(first() == fmt::format("{}; indicated, but not proven: faster in 1.", kUnknown));
+}
+
 TEST_CASE("the stalls of a page of two results are those of the comparison") {
   const std::vector<ReportedResult> results(2, {"drive.json", sample_replay()});
   ResultComparison comparison;
