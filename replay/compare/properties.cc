@@ -89,10 +89,10 @@ struct VolumeAspect {
 };
 
 constexpr auto kVolumeAspects = std::to_array<VolumeAspect>({
-    {"volume type", [](const VolumeDescription& v) { return v.target_kind; }},
-    {"driver", [](const VolumeDescription& v) { return v.driver; }, true},
     {"mount options", [](const VolumeDescription& v) { return distinct_options(v.mount_options); },
      true},
+    {"driver", [](const VolumeDescription& v) { return v.driver; }, true},
+    {"volume type", [](const VolumeDescription& v) { return v.target_kind; }},
     {"age", [](const VolumeDescription& v) { return v.age; }},
     {kVolumeSize, [](const VolumeDescription& v) { return size_text(v.size); }},
     {"offset", start_text},
@@ -363,13 +363,14 @@ Values ComparedProperty::of(const PreparedGroup& group) const {
 
 std::vector<ComparedProperty> properties_of(Groups groups, bool across) {
   std::vector<ComparedProperty> list;
+  // Within a kind, what variants of a volume are made of comes first.
+  for (std::size_t i = 0; i < kRoles; ++i) {
+    add_volume_properties(groups, static_cast<Role>(i), across, list);
+  }
   for (std::size_t i = 0; i < kRoles; ++i) {
     const auto role = static_cast<Role>(i);
     std::ranges::move(drive_aspects(role), std::back_inserter(list));
     list.push_back(share_aspect(role));
-  }
-  for (std::size_t i = 0; i < kRoles; ++i) {
-    add_volume_properties(groups, static_cast<Role>(i), across, list);
   }
   for (const PlainAspect& aspect : kPlainAspects) {
     list.push_back({ChangeKind::other, aspect.what,
