@@ -151,6 +151,27 @@ std::vector<std::string> tail_metrics(const std::vector<const OverviewRow*>& row
   return names;
 }
 
+// The axis with the most points, which a curve shows best; the last one of several.
+const SweepAxis& longest_axis(const JobRecord& job) {
+  const SweepAxis* longest = &job.axes.front();
+  for (const SweepAxis& one : job.axes) {
+    if (one.values.size() >= longest->values.size()) longest = &one;
+  }
+  return *longest;
+}
+
+// Names, such as those of copy programs, have no curve.
+bool is_numeric(const SweepAxis& axis) {
+  return std::ranges::all_of(axis.values, [](const std::string& value) {
+    return !value.empty() && value.front() >= '0' && value.front() <= '9';
+  });
+}
+
+// Over the size of accesses, operations/s only say that larger ones take longer.
+bool is_of_sizes(std::string_view axis) {
+  return axis == "size" || axis == "block_size";
+}
+
 }  // namespace
 
 Overview overview_of(std::span<const ReportedResult> results) {
@@ -191,10 +212,11 @@ std::vector<ReportView> views_of(std::span<const ReportedResult> results,
     if (rows.empty()) return true;
     const JobRecord* job = job_named(results, rows.front()->key.workload);
     const bool swept = job && !job->axes.empty();
-    if (view.by.empty() && swept) view.by = job->axes.back().name;
-    if (view.form.empty()) view.form = swept ? "lines" : "bars";
+    if (view.by.empty() && swept) view.by = longest_axis(*job).name;
+    if (view.form.empty()) view.form = swept && is_numeric(longest_axis(*job)) ? "lines" : "bars";
     if (!view.metrics.empty() || view.form == "bars" || view.form == "table") return false;
-    view.metrics.emplace_back(usual_metrics(rows).front()->name);
+    view.metrics.emplace_back(is_of_sizes(view.by) ? "mb_per_s"
+                                                   : usual_metrics(rows).front()->name);
     if (view.form == "lines")
       std::ranges::copy(tail_metrics(rows), std::back_inserter(view.metrics));
     return false;

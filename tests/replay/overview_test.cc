@@ -177,6 +177,21 @@ TEST_CASE("views are those of the plan, else one for each part") {
   CHECK(views[0].form == "bars");
 }
 
+TEST_CASE("a sweep is drawn over its longest axis, sizes by MB/s, and names as bars") {
+  const auto view_over = [](std::vector<SweepAxis> axes) {
+    Result result = sample_sweep();
+    result.plan.jobs[0].axes = std::move(axes);
+    const std::vector<ReportedResult> results = {{"a", std::move(result)}};
+    return views_of(results, overview_of(results)).at(0);
+  };
+  CHECK(view_over({{"size", {"4 KiB", "64 KiB", "1 MiB"}}, {"depth", {"1", "4"}}}).by == "size");
+  CHECK(view_over({{"depth", {"1", "4"}}, {"reads", {"0 %", "100 %"}}}).by == "reads");
+  CHECK(view_over({{"size", {"4 KiB", "1 MiB"}}}).metrics.front() == "mb_per_s");
+  const ReportView copies = view_over({{"copy_method", {"readwrite", "cp -a {from}/. {to}"}}});
+  CHECK(copies.form == "bars");
+  CHECK(copies.metrics.empty());
+}
+
 // A phase of a workload in one sample.
 Measurement phase(const std::string& operation, std::uint64_t bytes, std::uint64_t files,
                   std::uint64_t operations) {
