@@ -21,6 +21,7 @@
 #include "replay/run/time_estimate.h"
 #include "replay/run/trace_shape.h"
 #include "replay/volumes/mount.h"
+#include "traces/catalog_reel.h"
 #include "traces/check/check_text.h"
 #include "traces/edit/copies.h"
 #include "traces/mysql/mysql_mix.h"
@@ -28,9 +29,14 @@
 namespace filereel {
 namespace {
 
-// All in one line: `show` lists them.
+// All in one line: `show` lists them. The recordings of the catalogue share a line.
 void warn_of_approximations(const TraceInfo& info, const std::string& name, Result& result) {
   if (info.approximated.empty()) return;
+  if (is_catalog_reel(name)) {
+    result.warn({"trace-approximated", "recordings of the catalogue have approximated calls",
+                 "filereel show NAME lists them"});
+    return;
+  }
   const auto most =
       std::ranges::max_element(info.approximated, {}, [](const auto& one) { return one.second; });
   const std::size_t others = info.approximated.size() - 1;
