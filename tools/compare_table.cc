@@ -103,13 +103,15 @@ std::vector<const ComparedMeasurement*> listed(const ResultComparison& compariso
   return list;
 }
 
-std::string table(const std::vector<const ComparedMeasurement*>& list, const Parameters& shared,
+std::string table(const std::vector<const ComparedMeasurement*>& list,
+                  const ResultComparison& comparison, const Parameters& shared,
                   const Session& session, int descriptor) {
   if (list.empty()) return "";
   const bool with_tails = std::ranges::any_of(list, [](const ComparedMeasurement* one) {
     return one->tail.has_value() || one->stalls.has_value();
   });
-  Rows rows = {{"measurement", "base", "new", cell_of("change", "95 % interval")}};
+  Rows rows = {
+      {"measurement", "base", "new", cell_of("change", std::string(interval_name(comparison)))}};
   if (with_tails) rows[0].insert(rows[0].end(), {"tail", "stalls"});
   rows[0].emplace_back("verdict");
   for (const ComparedMeasurement* one : list) rows.push_back(row_of(*one, shared, with_tails));
@@ -142,8 +144,8 @@ std::string changes(const ResultComparison& comparison, const Session& session, 
   const auto bold = [&](const std::string& text) { return session.bold(text, descriptor); };
   std::string text;
   for (const Change& change : comparison.changes) {
-    const std::string line = fmt::format("{}: {} -> {}", printable(change.what),
-                                         printable(change.base), printable(change.fresh));
+    const std::string line = fmt::format("{}: {} -> {}", printable_line(change.what),
+                                         printable_line(change.base), printable_line(change.fresh));
     const bool headline = change.kind <= ChangeKind::file_system;
     const std::string_view also =
         comparison.changes.front().kind <= ChangeKind::file_system ? "also changed: " : "changed: ";
@@ -220,30 +222,6 @@ std::string reasons(const ResultComparison& comparison, const Parameters& shared
   return text + fmt::format("cannot tell: {} more, for other reasons; --all lists them\n", others);
 }
 
-// How the changes of the table are calculated, if that of one is not the ratio of its medians; ""
-// if all are.
-std::string basis_of_changes(const std::vector<const ComparedMeasurement*>& list,
-                             double threshold) {
-  const auto differs = [&](const ComparedMeasurement* one) {
-    const double of_medians = one->fresh.median / one->base.median;
-    return one->time.p && std::abs(std::log(one->time.ratio / of_medians)) > std::log1p(threshold);
-  };
-  const auto found = std::ranges::find_if(list, differs);
-  if (found == list.end()) return "";
-  switch ((*found)->time.basis) {
-    case Basis::in_turns:
-      return "change: the mean over the turns, not that of the medians";
-    case Basis::control:
-      return "change: without that of the control volume";
-    case Basis::sessions:
-      return "change: the mean over the sessions, not that of the medians";
-    case Basis::history:
-    case Basis::assumption:
-      break;
-  }
-  return "change: the median over all pairs of runs, not that of the medians";
-}
-
 std::string conclusion(const ResultComparison& comparison, const Session& session, int descriptor) {
   std::string counts =
       fmt::format("{} slower, {} faster, {} same, {} cannot tell",
@@ -296,11 +274,11 @@ std::string format_comparison(const ResultComparison& comparison, const Session&
   const Parameters shared = shared_replay_of(comparison.measurements);
   text += changes(comparison, session, descriptor) + replay_line(shared) + "\n";
   const std::vector<const ComparedMeasurement*> list = listed(comparison, folded);
-  text += table(list, shared, session, descriptor) + rest(comparison, list.size());
+  text += table(list, comparison, shared, session, descriptor) + rest(comparison, list.size());
   if (!comparison.measurements.empty()) text += "\n";
   text += evidence(comparison.measurements, shared);
   text += reasons(comparison, shared, folded);
-  if (const std::string how = basis_of_changes(list, comparison.options.threshold); !how.empty()) {
+  if (const std::string how = basis_of_changes(comparison); !how.empty()) {
     text += wrapped(how, 2);
   }
   if (const std::string control = control_text(comparison.control); !control.empty()) {

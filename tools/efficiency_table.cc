@@ -1,9 +1,7 @@
 #include "tools/efficiency_table.h"
 
 #include <algorithm>
-#include <limits>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -76,34 +74,6 @@ std::string shares(const Result& result, const Bold& bold) {
 std::string format_efficiency(const Result& result, const Bold& bold) {
   if (result.baselines.empty()) return "";
   return baselines(result, bold) + "\n" + shares(result, bold) + "\n";
-}
-
-std::string describe_runs(const Result& result) {
-  std::size_t least = std::numeric_limits<std::size_t>::max(), most = 0, precise = 0, all = 0;
-  std::set<std::string> ends;
-  for (const Measurement& one : result.measurements) {
-    if (one.samples.empty()) continue;
-    ++all;
-    least = std::min(least, one.samples.size());
-    most = std::max(most, one.samples.size());
-    if (one.runs_ended == "precise") ++precise;
-    ends.insert(one.runs_ended);
-  }
-  if (all == 0) return "no runs";
-  std::string text = least == most ? counted(most, "run", "runs") + " each"
-                                   : fmt::format("{} to {} runs each", least, most);
-  const std::optional<AutoRuns>& automatic = result.plan.auto_runs;
-  if (!automatic) return text;
-  text += fmt::format(", intervals of {} within {:.3g} %", counted_of(precise, all, "measurement"),
-                      automatic->width * 100);
-  if (ends.contains("budget")) {
-    text += fmt::format(" (no further one fits into the budget of {})",
-                        format_duration(automatic->budget_s));
-  }
-  if (ends.contains("most")) {
-    text += fmt::format(" (limit of {} reached)", counted(automatic->most, "run", "runs"));
-  }
-  return text;
 }
 
 }  // namespace filereel

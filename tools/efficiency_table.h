@@ -11,7 +11,4 @@ namespace filereel {
 // The rates of fio, and the share of them that each measurement reached; "" without a baseline.
 std::string format_efficiency(const Result& result, const Bold& bold);
 
-// "5 runs each"; for automatic repetitions their numbers and the reason why they ended.
-std::string describe_runs(const Result& result);
-
 }  // namespace filereel

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "replay/compare/comparison.h"
 #include "replay/compare/prediction_limits.h"
 #include "replay/compare/prediction_text.h"
 
@@ -10,7 +11,7 @@ namespace {
 
 std::string time_table(const StoredPrediction& stored, const Bold& bold) {
   const double recorded_s = stored.program.recorded_s;
-  Rows rows = {{"volume", "rank", "expected time", "95 % interval", "vs recorded"}};
+  Rows rows = {{"volume", "rank", "expected time", std::string(kBetweenSessions), "vs recorded"}};
   for (const PredictedTime& one : stored.prediction.times) {
     rows.push_back({volume_text(stored.volumes[one.volume]), rank_text(one, stored.prediction),
                     one.median_s > 0 ? predicted_time_text(one.median_s) : "-",

@@ -1,7 +1,6 @@
 #include "tools/ranking_table.h"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <vector>
 
@@ -11,7 +10,7 @@
 #include "filesets/system/counted.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
-#include "replay/report/formatting.h"
+#include "replay/compare/ranking_text.h"
 #include "tools/compare_table.h"
 #include "tools/table.h"
 
@@ -31,62 +30,6 @@ std::string interval_text(const std::optional<Interval>& interval, Text text) {
 
 Bold bold_on(const Session& session, int descriptor) {
   return [&session, descriptor](const std::string& text) { return session.bold(text, descriptor); };
-}
-
-std::string joined(const std::vector<std::size_t>& groups, std::span<const std::string> names) {
-  std::vector<std::string> list;
-  for (const std::size_t group : groups) list.push_back(printable(names[group]));
-  return fmt::format("{}", fmt::join(list, ", "));
-}
-
-// "btrfs slower than ext4, xfs": a part for each list of faster ones.
-std::string slower_of(const RankedMeasurement& one, std::vector<std::size_t> RankedEntry::* list,
-                      std::span<const std::string> names) {
-  const auto others = std::ranges::count(one.entries, true, &RankedEntry::comparable) - 1;
-  std::map<std::vector<std::size_t>, std::vector<std::size_t>> slower;
-  for (const RankedEntry& entry : one.entries) {
-    std::vector<std::size_t> faster = entry.*list;
-    if (faster.empty()) continue;
-    std::ranges::sort(faster);
-    slower[std::move(faster)].push_back(entry.group);
-  }
-  std::vector<std::string> parts;
-  for (const auto& [faster, groups] : slower) {
-    const bool all = others > 1 && std::ssize(faster) == others;
-    parts.push_back(fmt::format("{} slower than {}", joined(groups, names),
-                                all ? "all others" : joined(faster, names)));
-  }
-  return fmt::format("{}", fmt::join(parts, "; "));
-}
-
-// "fastest: ext4; proven: btrfs slower than ext4, xfs".
-std::string proven_of(const RankedMeasurement& one, std::span<const std::string> names) {
-  const RankedEntry* fastest = one.fastest();
-  return fmt::format("{}proven: {}",
-                     fastest ? fmt::format("fastest: {}; ", printable(names[fastest->group])) : "",
-                     slower_of(one, &RankedEntry::faster, names));
-}
-
-// "indicated: btrfs slower than ext4, xfs; about 8 runs of each should decide"; "" for nothing.
-std::string indicated_of(const RankedMeasurement& one, std::span<const std::string> names) {
-  if (!one.indicates()) return "";
-  std::string text = "indicated: " + slower_of(one, &RankedEntry::indicated, names);
-  if (one.runs_needed) {
-    text += fmt::format("; about {} of each should decide", counted(*one.runs_needed, "run"));
-  }
-  return text;
-}
-
-std::string conclusion_of(const RankedMeasurement& one, std::span<const std::string> names,
-                          double threshold) {
-  const std::string indicated = indicated_of(one, names);
-  std::string text =
-      one.decided() ? proven_of(one, names)
-      : one.same    ? fmt::format("the same within {:.3g} %", threshold * 100)
-                    : fmt::format("no ranking: {}", indicated.empty() ? "no significant difference"
-                                                                      : "nothing is proven");
-  if (!indicated.empty()) text += "; " + indicated;
-  return wrapped(text, 2);
 }
 
 std::string measurement_table(const RankedMeasurement& one, const Parameters& shared,
@@ -111,7 +54,7 @@ std::string measurement_table(const RankedMeasurement& one, const Parameters& sh
   }
   return bold(printable(key_text(one.key, shared))) +
          fmt::format(", {}\n", figure_name(one.figure)) + format_table(rows, bold) + reasons +
-         conclusion_of(one, names, ranking.options.threshold) + "\n";
+         wrapped(printable_line(conclusion_text(one, ranking)), 2) + "\n";
 }
 
 // The definition of the index, in lines.
@@ -126,7 +69,7 @@ std::string index_heading(const Index& index, std::span<const std::string> names
   } else {
     text += fmt::format("geometric mean of {}{}{}",
                         counted_of(index.measurements.size(), index.out_of, "measurement"),
-                        index.unit.empty() ? "" : " in ", index.unit);
+                        index.rate.empty() ? "" : " in ", index.rate);
   }
   if (!index.left_out.empty()) text += fmt::format("; {} left out", index.left_out.size());
   if (index.reference) text += fmt::format("; 100 is {}", names[*index.reference]);
@@ -140,11 +83,12 @@ std::string index_heading(const Index& index, std::span<const std::string> names
 std::string index_table(const Index& index, std::span<const std::string> names, const Bold& bold) {
   std::string text = index_heading(index, names, bold);
   if (index.values.empty()) return text + "\n";
-  Rows rows = {{"", "index", std::string(kBetweenSessions)}};
+  Rows rows = {{"", "index", std::string(index.interval_name())}};
   const bool storage = index.values.front().storage.has_value();
   if (storage) rows[0].insert(rows[0].end(), {"busy MB/s", "access time"});
   const bool with_relative = index.reference && !index.unit.empty();
-  if (with_relative) rows[0].insert(rows[0].end(), {"relative", "95 % interval"});
+  if (with_relative)
+    rows[0].insert(rows[0].end(), {"relative", std::string(index.relative_interval_name())});
   for (const std::size_t i : index.order()) {
     const IndexValue& value = index.values[i];
     Row& row = rows.emplace_back();
@@ -177,15 +121,7 @@ std::string overall(const Ranking& ranking) {
           : fmt::format("ranking of {}; proven fastest: {}",
                         counted_of(with_ranks, all, "measurement"),
                         parts.empty() ? "none" : fmt::format("{}", fmt::join(parts, ", ")));
-  std::string basis =
-      fmt::format("threshold {:.3g} %, at most 1 false order in {:.0f} rankings{}{}",
-                  ranking.options.threshold * 100, 1 / ranking.options.false_alarms,
-                  ranking.level.empty() ? "" : " ", ranking.level);
-  if (with_ranks > 0) basis = "ranks overlap where no difference is proven; " + basis;
-  if (std::ranges::any_of(ranking.measurements, &RankedMeasurement::indicates)) {
-    basis += "; where nothing differs, chance indicates up to 1 pair in 20";
-  }
-  return fmt::format("Overall: {} ({})", ranks, basis);
+  return fmt::format("Overall: {} ({})", ranks, promise_text(ranking));
 }
 
 }  // namespace
@@ -206,7 +142,7 @@ std::string format_ranking(const Ranking& ranking, std::span<const Index> indexe
   const Parameters shared = shared_replay_of(ranking.measurements);
   std::string text;
   for (const Difference& one : ranking.differences) {
-    text += wrapped(printable(one.text(ranking.names)), 2);
+    text += wrapped(printable_line(one.text(ranking.names)), 2);
   }
   text += replay_line(shared);
   if (!text.empty()) text += "\n";

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -99,27 +100,6 @@ std::string file_system_tables(const Result& result, const std::string& file_sys
   return text + clients_table(result, file_system, bold);
 }
 
-constexpr std::size_t kMostOfSettings = 1000;
-
-// The settings of the jobs; jobs with equal settings share a line.
-std::vector<std::string> settings(const Result& result) {
-  std::vector<std::pair<std::string, std::string>> groups;  // settings, names
-  for (const JobRecord& job : result.plan.jobs) {
-    const std::string text = printable(settings_text(job, result.volumes), kMostOfSettings);
-    const auto same = std::ranges::find(groups, text, &std::pair<std::string, std::string>::first);
-    if (same == groups.end()) {
-      groups.emplace_back(text, printable(job.name));
-    } else {
-      same->second += ", " + printable(job.name);
-    }
-  }
-  std::vector<std::string> list;
-  for (const auto& [how, names] : groups) {
-    list.push_back(wrapped(groups.size() > 1 ? fmt::format("{}: {}", names, how) : how, 2));
-  }
-  return list;
-}
-
 std::string control_line(const Result& result) {
   std::vector<std::string> targets;
   for (const Result& control : result.control) {
@@ -153,18 +133,35 @@ std::string tables(const Result& result, const Bold& bold) {
   return text + format_efficiency(result, bold);
 }
 
+// What the cells of the tables are: ": median, range below"; "" for single runs.
+std::string cells_text(const Result& result) {
+  bool repeated = false, intervals = false, ranges = false;
+  for (const Measurement& one : result.measurements) {
+    if (one.samples.size() < 2) continue;
+    repeated = true;
+    const auto job = std::ranges::find(result.plan.jobs, one.workload, &JobRecord::name);
+    if (job != result.plan.jobs.end() && job->axes.size() > 1) continue;  // grids have no room
+    const std::optional<Spread> spread = one.seconds(&Sample::elapsed_s);
+    if (spread) (spread->interval ? intervals : ranges) = true;
+  }
+  if (!repeated) return "";
+  return fmt::format(": median{}{}; percentiles and maxima of all runs together",
+                     intervals ? ", 95 % interval below"
+                     : ranges  ? ", range below"
+                               : "",
+                     intervals && ranges ? " (of fewer than six runs, the range)" : "");
+}
+
 // How the figures are to be read, settings, machine and warnings.
 std::vector<std::string> below_tables(const Result& result) {
-  const bool repeated = std::ranges::any_of(
-      result.measurements, [](const Measurement& one) { return one.samples.size() > 1; });
   std::vector<std::string> list = {wrapped(
-      fmt::format(
-          "{}{}; MB/s = 10^6 bytes per second until durable; operations/s until calls "
-          "return",
-          describe_runs(result),
-          repeated ? ": median, range below; percentiles and maxima of all runs together" : ""),
+      fmt::format("{}{}; MB/s = 10^6 bytes per second until durable; operations/s until calls "
+                  "return",
+                  describe_runs(result), cells_text(result)),
       2)};
-  std::ranges::move(settings(result), std::back_inserter(list));
+  for (const std::string& one : describe_settings(result)) {
+    list.push_back(wrapped(printable_line(one), 2));
+  }
   list.push_back(control_line(result));
   list.push_back(differences(result));
   std::ranges::move(remarks(result), std::back_inserter(list));

@@ -12,6 +12,7 @@
 #include "filesets/system/printable.h"
 #include "filesets/system/terminal.h"
 #include "filesets/system/utf8.h"
+#include "replay/report/formatting.h"
 #include "replay/results/check_texts.h"
 
 namespace filereel {
@@ -98,9 +99,10 @@ Cell spread_cell(const std::optional<Spread>& spread,
                  const std::function<std::string(double)>& text) {
   if (!spread) return "-";
   Cell cell = text(spread->median);
-  if (spread->low != spread->high) {
-    const std::string low = text(spread->low);
-    cell.below = fmt::format("{}{}{}", low, low.contains(' ') ? " – " : "–", text(spread->high));
+  const Interval range = range_of(*spread);
+  if (range.low != range.high) {
+    const std::string low = text(range.low);
+    cell.below = fmt::format("{}{}{}", low, low.contains(' ') ? " – " : "–", text(range.high));
   }
   return cell;
 }

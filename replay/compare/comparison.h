@@ -51,6 +51,11 @@ enum class Basis : std::uint8_t { in_turns, control, sessions, history, assumpti
 // "in turns", "control", "sessions", "history", "assumption".
 std::string_view basis_name(Basis basis);
 
+// The names of 95 % intervals: of those that contain the spread which sessions are assumed to have,
+// and of those that rest on measured figures alone.
+inline constexpr std::string_view kBetweenSessions = "95 %, sessions";
+inline constexpr std::string_view kMeasuredInterval = "95 % interval";
+
 // The change of the machine between two sides, as a logarithm, from a control (machine_change.h).
 struct MachineChange {
   double typical = 0;  // of all measurements
@@ -258,9 +263,15 @@ std::string level_text(std::span<const Basis> bases, const std::string& machine)
 // That of a comparison; "" if nothing was compared.
 std::string level_of(const ResultComparison& comparison);
 
+// The name of the intervals of its ratios: one that holds for all of them.
+std::string_view interval_name(const ResultComparison& comparison);
+
 // The level of the promise and its basis, one sentence without a full stop: "at most 1 false alarm
 // in 100 comparisons between sessions, with a control volume".
 std::string promise_text(const ResultComparison& comparison);
+
+// How the changes are calculated, if one of them is not the ratio of its medians; "" if all are.
+std::string basis_of_changes(const ResultComparison& comparison);
 
 // "the machine became 18 % slower between the sessions (control volume); corrected"; "" without a
 // control that is used.

@@ -67,11 +67,40 @@ std::string level_of(const ResultComparison& comparison) {
   return level_text(bases, comparison.machine);
 }
 
+std::string_view interval_name(const ResultComparison& comparison) {
+  const bool assumed = std::ranges::any_of(comparison.measurements, [](const auto& one) {
+    return one.time.p && one.time.basis == Basis::assumption;
+  });
+  return assumed ? kBetweenSessions : kMeasuredInterval;
+}
+
 std::string promise_text(const ResultComparison& comparison) {
   const std::string level = level_of(comparison);
   if (level.empty()) return "nothing was compared";
   return fmt::format("at most 1 false alarm in {:.0f} comparisons {}",
                      1 / comparison.options.false_alarms, level);
+}
+
+std::string basis_of_changes(const ResultComparison& comparison) {
+  const auto differs = [&](const ComparedMeasurement& one) {
+    const double of_medians = one.fresh.median / one.base.median;
+    return one.time.p && std::abs(std::log(one.time.ratio / of_medians)) >
+                             std::log1p(comparison.options.threshold);
+  };
+  const auto found = std::ranges::find_if(comparison.measurements, differs);
+  if (found == comparison.measurements.end()) return "";
+  switch (found->time.basis) {
+    case Basis::in_turns:
+      return "change: the mean over the turns, not that of the medians";
+    case Basis::control:
+      return "change: without that of the control volume";
+    case Basis::sessions:
+      return "change: the mean over the sessions, not that of the medians";
+    case Basis::history:
+    case Basis::assumption:
+      break;
+  }
+  return "change: the median over all pairs of runs, not that of the medians";
 }
 
 std::string control_text(const ControlUse& control) {

@@ -219,6 +219,7 @@ IndexValue value_of(const std::vector<CountedMeasurement>& counted, std::size_t 
   one.relative = relative(one.value, other.value());
   if (group == *reference) return one;
   if (in_pairs(counted, group, *reference)) {
+    one.took_turns = true;
     one.relative_interval = resampled_interval(sizes, [&](const Resample& drawn) {
       return relative(own.value(&drawn), other.value(&drawn));
     });
@@ -245,6 +246,20 @@ std::string_view unit_of(const std::vector<CountedMeasurement>& counted) {
   const bool same = std::ranges::all_of(
       counted, [&](const CountedMeasurement& one) { return unit_text(*one.metric) == first; });
   return same ? first : "";
+}
+
+// "MB/s until durable", "s (time until durable)"; of several metrics, or of the storage figure, the
+// unit alone.
+std::string rate_of(const std::vector<CountedMeasurement>& counted) {
+  const Metric* first = counted.front().metric;
+  const std::string unit(unit_text(*first));
+  const bool same = std::ranges::all_of(
+      counted, [&](const CountedMeasurement& one) { return one.metric == first; });
+  if (!same || first == &kStorage) return unit;
+  std::string title(first->title);
+  const auto is_lower = [](char c) { return c >= 'a' && c <= 'z'; };
+  if (is_lower(title[1]) && !is_lower(title[0])) title[0] = static_cast<char>(title[0] - 'A' + 'a');
+  return title.starts_with(unit + " ") ? title : fmt::format("{} ({})", unit, title);
 }
 
 struct PlannedIndex {
@@ -319,6 +334,7 @@ Index index_of(const IndexDefinition& definition, const MatchedGroups& groups,
   }
   if (counted.empty()) return index;
   index.unit = unit_of(counted);
+  if (!index.unit.empty()) index.rate = rate_of(counted);
   index.more_is_better = counted.front().metric->more_is_better;
   const bool several_units = index.unit.empty();
   if (several_units) index.reference = reference.value_or(0);
@@ -331,6 +347,17 @@ Index index_of(const IndexDefinition& definition, const MatchedGroups& groups,
     index.values.push_back(value);
   }
   return index;
+}
+
+std::string_view Index::interval_name() const {
+  return unit.empty() ? relative_interval_name() : kBetweenSessions;
+}
+
+std::string_view Index::relative_interval_name() const {
+  for (std::size_t group = 0; group < values.size(); ++group) {
+    if (group != reference && !values[group].took_turns) return kBetweenSessions;
+  }
+  return kMeasuredInterval;
 }
 
 std::vector<std::size_t> Index::order() const {

@@ -32,6 +32,7 @@ struct IndexValue {
   // 100 times the geometric mean of the ratios to the reference. More is better, also for times.
   std::optional<double> relative = {};
   std::optional<Interval> relative_interval = {};
+  bool took_turns = false;  // with the reference: the relative interval assumes nothing of sessions
   std::optional<StorageFigures> storage = {};
 };
 
@@ -41,6 +42,7 @@ struct Index {
   std::size_t out_of = 0;  // all measurements, also those that the patterns exclude
   bool more_is_better = true;
   std::string unit = {};  // "MB/s"; "" if the measurements have several
+  std::string rate = {};  // the same as a title: "MB/s until durable"
   // A group, the first by default if the measurements have several units.
   std::optional<std::size_t> reference = {};
   std::vector<MeasurementKey> measurements = {};  // that count: all groups have them
@@ -48,6 +50,9 @@ struct Index {
   std::vector<MeasurementKey> left_out = {};
   std::vector<IndexValue> values = {};  // by group; empty if no measurement counts
 
+  // The names of the intervals, see comparison.h: one that holds for all groups.
+  std::string_view interval_name() const;
+  std::string_view relative_interval_name() const;
   // The groups, the best first; empty if no measurement counts.
   std::vector<std::size_t> order() const;
 };

@@ -97,7 +97,6 @@ TimeDifference difference_of(const ReplayedTime& one, const ReplayedTime& other,
   const ReplayedVolume &first = volumes[one.time.volume], &second = volumes[other.time.volume];
   const std::vector<double> turns = turns_of(first, second);
   double ratio = std::log(one.time.median_s / other.time.median_s);
-  const double saved = -std::log1p(-(ratio > 0 ? first : second).most_saved);
   TimeDifference found{.fixed = errors.accuracy * errors.accuracy};
   if (turns.size() < kLeastForInterval) {
     found.runs = static_cast<double>(std::min(first.seconds.size(), second.seconds.size()));
@@ -108,6 +107,7 @@ TimeDifference difference_of(const ReplayedTime& one, const ReplayedTime& other,
     found.runs = static_cast<double>(turns.size());
     found.of_runs = variance(turns) / found.runs;
   }
+  const double saved = -std::log1p(-(ratio > 0 ? first : second).most_saved);  // by the slower one
   found.size = std::max(0.0, std::abs(ratio) - saved);
   return found;
 }

@@ -110,6 +110,25 @@ std::string program_name(const PredictedProgram& program) {
   return printable(path.substr(path.rfind('/') + 1), kLongestCommand);
 }
 
+std::vector<std::string> program_names(std::span<const StoredPrediction> predictions) {
+  std::vector<std::string> names;
+  for (const StoredPrediction& one : predictions) names.push_back(program_name(one.program));
+  const auto is_repeated = [&](const std::string& name) {
+    return std::ranges::count(names, name) > 1;
+  };
+  std::vector<std::string> apart = names;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (!is_repeated(names[i])) continue;
+    apart[i] += fmt::format(" ({})", printable(predictions[i].program.reel, kLongestCommand));
+  }
+  names = apart;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const auto before = std::ranges::count(std::span(names).first(i), names[i]);
+    if (before > 0) apart[i] += fmt::format(" ({})", before + 1);
+  }
+  return apart;
+}
+
 std::string volume_text(const ReplayedVolume& volume) {
   return printable(fmt::format("{} ({})", volume.name, volume.file_system));
 }

@@ -13,6 +13,10 @@ namespace filereel {
 // name of the reel; made printable and shortened.
 std::string program_name(const PredictedProgram& program);
 
+// Those of several predictions, each different: those of one program are told apart by their reels,
+// otherwise by numbers.
+std::vector<std::string> program_names(std::span<const StoredPrediction> predictions);
+
 // "/mnt/a (ext4)".
 std::string volume_text(const ReplayedVolume& volume);
 

@@ -46,7 +46,9 @@ Json comparison_data(const ResultComparison& comparison) {
                {"fresh", comparison.fresh_name},
                {"threshold", comparison.options.threshold},
                {"false_alarms", comparison.options.false_alarms},
+               {"interval_name", interval_name(comparison)},
                {"promise", promise_text(comparison)},
+               {"basis", basis_of_changes(comparison)},
                {"control", control_text(comparison.control)},
                {"overall", comparison.comparable() ? verdict_name(comparison.overall)
                                                    : "nothing is comparable"},

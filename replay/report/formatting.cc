@@ -1,7 +1,9 @@
 #include "replay/report/formatting.h"
 
 #include <algorithm>
+#include <limits>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -33,8 +35,58 @@ std::string figure_text(Unit unit, double figure) {
   return format_number(figure);
 }
 
+Interval range_of(const Spread& spread) {
+  return spread.interval.value_or(Interval{spread.low, spread.high});
+}
+
 std::string share_text(double share) {
   return fmt::format("{:.0f} %", share * 100);
+}
+
+std::string describe_runs(const Result& result) {
+  std::size_t least = std::numeric_limits<std::size_t>::max(), most = 0, precise = 0, all = 0;
+  std::set<std::string> ends;
+  for (const Measurement& one : result.measurements) {
+    if (one.samples.empty()) continue;
+    ++all;
+    least = std::min(least, one.samples.size());
+    most = std::max(most, one.samples.size());
+    if (one.runs_ended == "precise") ++precise;
+    ends.insert(one.runs_ended);
+  }
+  if (all == 0) return "no runs";
+  std::string text = least == most ? counted(most, "run", "runs") + " each"
+                                   : fmt::format("{} to {} runs each", least, most);
+  const std::optional<AutoRuns>& automatic = result.plan.auto_runs;
+  if (!automatic) return text;
+  text += fmt::format(", intervals of {} within {:.3g} %", counted_of(precise, all, "measurement"),
+                      automatic->width * 100);
+  if (ends.contains("budget")) {
+    text += fmt::format(" (no further one fits into the budget of {})",
+                        format_duration(automatic->budget_s));
+  }
+  if (ends.contains("most")) {
+    text += fmt::format(" (limit of {} reached)", counted(automatic->most, "run", "runs"));
+  }
+  return text;
+}
+
+std::vector<std::string> describe_settings(const Result& result) {
+  std::vector<std::pair<std::string, std::string>> groups;  // settings, names
+  for (const JobRecord& job : result.plan.jobs) {
+    const std::string text = settings_text(job, result.volumes);
+    const auto same = std::ranges::find(groups, text, &std::pair<std::string, std::string>::first);
+    if (same == groups.end()) {
+      groups.emplace_back(text, job.name);
+    } else {
+      same->second += ", " + job.name;
+    }
+  }
+  std::vector<std::string> list;
+  for (const auto& [how, names] : groups) {
+    list.push_back(groups.size() > 1 ? fmt::format("{}: {}", names, how) : how);
+  }
+  return list;
 }
 
 std::string divergences_text(const Measurement& measurement) {

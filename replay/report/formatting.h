@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "replay/results/failures.h"
 #include "replay/results/metrics.h"
@@ -12,18 +13,24 @@
 
 namespace filereel {
 
-// Intervals that contain the spread which sessions are assumed to have, in headings of columns.
-// Those of the runs alone are "95 % interval".
-inline constexpr std::string_view kBetweenSessions = "95 %, sessions";
-
 // With a capital letter, and with an end unless it has a full stop.
 std::string sentence_of(std::string text, std::string_view end = ".");
 
 // With its unit, unless it is in the column heading: "123", "1.2 ms", "34 %".
 std::string figure_text(Unit unit, double figure);
 
+// The range shown with a median: its 95 % interval, otherwise, of too few samples, the extremes.
+Interval range_of(const Spread& spread);
+
 // "34 %".
 std::string share_text(double share);
+
+// "5 runs each"; for automatic repetitions their numbers and the reason why they ended.
+std::string describe_runs(const Result& result);
+
+// The settings of the jobs, with their names if there are several; jobs with equal settings share a
+// text: "fc-test: scale 0.4, block size 128 KiB, cold caches".
+std::vector<std::string> describe_settings(const Result& result);
 
 // The name of a measurement without its file system: "create install", "app.reel", "random-read,
 // depth 4".

@@ -46,7 +46,10 @@ std::string title_of(std::span<const ReportedResult> results) {
 }
 
 std::string title_of(std::span<const StoredPrediction> predictions) {
-  return "Prediction of " + program_name(predictions.front().program);
+  const std::vector<std::string> names = program_names(predictions);
+  return names.size() == 1
+             ? "Prediction of " + names[0]
+             : fmt::format("Predictions of {} and {} more", names[0], names.size() - 1);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "filesets/system/units.h"
 #include "replay/compare/prediction_limits.h"
 #include "replay/compare/prediction_text.h"
+#include "replay/compare/ranking_text.h"
 #include "replay/report/formatting.h"
 
 namespace filereel {
@@ -26,12 +27,6 @@ std::string range_cell(const std::optional<Interval>& interval, Text text) {
 
 std::string paragraph(const std::string& text) {
   return text.empty() ? "" : markdown_text(sentence_of(text)) + "\n\n";
-}
-
-std::string bullets(const std::vector<std::string>& texts) {
-  std::string list;
-  for (const std::string& text : texts) list += fmt::format("- {}\n", markdown_text(text));
-  return list.empty() ? "" : list + "\n";
 }
 
 std::string prediction_table(const StoredPrediction& stored) {
@@ -51,6 +46,53 @@ std::string prediction_table(const StoredPrediction& stored) {
   return markdown_table(rows);
 }
 
+std::string prediction_section(const StoredPrediction& stored, const std::string& name) {
+  std::string text = fmt::format("## Prediction of {}\n\n", markdown_text(name));
+  text += fmt::format("Recorded as {} in {}. {}\n\n", markdown_text(stored.program.reel),
+                      predicted_time_text(stored.program.recorded_s),
+                      markdown_text(conclusion_text(stored)));
+  text += paragraph(unknown_accuracy_text(stored.program)) + prediction_table(stored);
+  std::vector<std::string> remarks = remarks_of(stored);
+  for (const PredictedTime& one : stored.prediction.times) {
+    if (one.reason.empty()) continue;
+    remarks.push_back(
+        fmt::format("{}: no prediction: {}", volume_text(stored.volumes[one.volume]), one.reason));
+  }
+  for (const TimeLimit& one : time_limits(stored)) {
+    const ReplayedVolume volume{.name = one.volume, .file_system = one.file_system};
+    remarks.push_back(fmt::format("{}: what takes the time: {}", volume_text(volume), one.text));
+  }
+  return text + markdown_bullets(remarks) + paragraph(reliability_text(stored));
+}
+
+// The expected times of several programs: a row for each, a column for each volume.
+std::string predictions_table(std::span<const StoredPrediction> predictions,
+                              std::span<const std::string> names) {
+  std::vector<std::string> volumes;
+  for (const StoredPrediction& stored : predictions) {
+    for (const ReplayedVolume& one : stored.volumes) {
+      const std::string text = volume_text(one);
+      if (std::ranges::find(volumes, text) == volumes.end()) volumes.push_back(text);
+    }
+  }
+  std::vector<MarkdownRow> rows = {{"expected time"}};
+  for (const std::string& one : volumes) rows[0].push_back(markdown_text(one));
+  for (std::size_t i = 0; i < predictions.size(); ++i) {
+    MarkdownRow& row = rows.emplace_back(volumes.size() + 1, std::string(kNone));
+    row[0] = markdown_text(names[i]);
+    for (const PredictedTime& one : predictions[i].prediction.times) {
+      const auto column =
+          std::ranges::find(volumes, volume_text(predictions[i].volumes[one.volume]));
+      if (one.median_s <= 0) continue;
+      row[static_cast<std::size_t>(column - volumes.begin()) + 1] =
+          predicted_time_text(one.median_s) +
+          (one.interval ? fmt::format(" ({})", range_cell(one.interval, predicted_time_text)) : "");
+    }
+  }
+  return fmt::format("## Predictions\n\nIn parentheses: {}.\n\n", kBetweenSessions) +
+         markdown_table(rows);
+}
+
 std::string comparison_table(const ResultComparison& comparison) {
   const auto ratio = [](double value) { return fmt::format("{:.3f}", value); };
   const auto time = [](const ComparedSide& side) {
@@ -61,8 +103,8 @@ std::string comparison_table(const ResultComparison& comparison) {
   };
   const Parameters shared = shared_replay_of(comparison.measurements);
   std::vector<MarkdownRow> rows = {{"measurement", "verdict", "ratio",
-                                    std::string(kBetweenSessions), "base", "new", "runs", "tail",
-                                    "stalls"}};
+                                    std::string(interval_name(comparison)), "base", "new", "runs",
+                                    "tail", "stalls"}};
   for (const ComparedMeasurement& one : comparison.measurements) {
     rows.push_back({markdown_text(key_text(one.key, shared)), verdict_text(one),
                     one.time.p ? ratio(one.time.ratio) : std::string(kNone),
@@ -87,8 +129,10 @@ std::string index_table(const Index& index, std::span<const std::string> names) 
                                  counted_of(index.measurements.size(), index.out_of, "measurement"),
                                  index.more_is_better ? "more" : "less");
   std::vector<MarkdownRow> rows = {
-      {"on", index.unit.empty() ? relative : index.unit, std::string(kBetweenSessions)}};
-  if (also_relative) rows[0].insert(rows[0].end(), {relative, std::string(kBetweenSessions)});
+      {"on", index.unit.empty() ? relative : index.unit, std::string(index.interval_name())}};
+  if (also_relative) {
+    rows[0].insert(rows[0].end(), {relative, std::string(index.relative_interval_name())});
+  }
   const auto share = [](double one) { return fmt::format("{:.1f}", one); };
   for (const std::size_t i : index.order()) {
     const IndexValue& value = index.values[i];
@@ -105,13 +149,18 @@ std::string index_table(const Index& index, std::span<const std::string> names) 
 }  // namespace
 
 std::string markdown_text(std::string_view text) {
-  constexpr std::size_t kMost = 1000;
   std::string out;
-  for (const char c : printable(text, kMost)) {
+  for (const char c : printable_line(text)) {
     if (std::string_view("\\`*_[]<>|#&~!").contains(c)) out += '\\';
     out += c;
   }
   return out;
+}
+
+std::string markdown_bullets(const std::vector<std::string>& texts) {
+  std::string list;
+  for (const std::string& text : texts) list += fmt::format("- {}\n", markdown_text(text));
+  return list.empty() ? "" : list + "\n";
 }
 
 std::string markdown_table(const std::vector<MarkdownRow>& rows) {
@@ -126,24 +175,13 @@ std::string markdown_table(const std::vector<MarkdownRow>& rows) {
   return text + "\n";
 }
 
-std::string markdown_prediction(const StoredPrediction& stored) {
-  std::string text =
-      fmt::format("## Prediction of {}\n\n", markdown_text(program_name(stored.program)));
-  text += fmt::format("Recorded as {} in {}. {}\n\n", markdown_text(stored.program.reel),
-                      predicted_time_text(stored.program.recorded_s),
-                      markdown_text(conclusion_text(stored)));
-  text += paragraph(unknown_accuracy_text(stored.program)) + prediction_table(stored);
-  std::vector<std::string> remarks = remarks_of(stored);
-  for (const PredictedTime& one : stored.prediction.times) {
-    if (one.reason.empty()) continue;
-    remarks.push_back(
-        fmt::format("{}: no prediction: {}", volume_text(stored.volumes[one.volume]), one.reason));
+std::string markdown_predictions(std::span<const StoredPrediction> predictions) {
+  const std::vector<std::string> names = program_names(predictions);
+  std::string text = predictions.size() > 1 ? predictions_table(predictions, names) : "";
+  for (std::size_t i = 0; i < predictions.size(); ++i) {
+    text += prediction_section(predictions[i], names[i]);
   }
-  for (const TimeLimit& one : time_limits(stored)) {
-    const ReplayedVolume volume{.name = one.volume, .file_system = one.file_system};
-    remarks.push_back(fmt::format("{}: what takes the time: {}", volume_text(volume), one.text));
-  }
-  return text + bullets(remarks) + paragraph(reliability_text(stored));
+  return text;
 }
 
 std::string markdown_comparison(const ResultComparison& comparison) {
@@ -161,9 +199,9 @@ std::string markdown_comparison(const ResultComparison& comparison) {
     remarks.push_back(fmt::format("{} ({}). {}", sentence_of(one.text, ""), one.code,
                                   sentence_of(one.next_step)));
   }
-  text += bullets(remarks);
+  text += markdown_bullets(remarks);
   if (comparison.measurements.empty()) return text;
-  text += comparison_table(comparison);
+  text += comparison_table(comparison) + paragraph(basis_of_changes(comparison));
   std::vector<std::string> reasons;
   const Parameters shared = shared_replay_of(comparison.measurements);
   for (const ComparedMeasurement& one : comparison.measurements) {
@@ -181,7 +219,29 @@ std::string markdown_comparison(const ResultComparison& comparison) {
       reasons.push_back(fmt::format("{}: measured only in {}", key_text(key, shared), *side));
     }
   }
-  return text + bullets(reasons);
+  return text + markdown_bullets(reasons);
+}
+
+std::string markdown_ranking(const Ranking& ranking) {
+  if (ranking.measurements.empty()) return "";
+  const Parameters shared = shared_replay_of(ranking.measurements);
+  std::vector<MarkdownRow> rows = {{"rank by time"}};
+  for (const std::string& name : ranking.names) rows[0].push_back(markdown_text(name));
+  std::vector<std::string> proven, others;
+  for (const RankedMeasurement& one : ranking.measurements) {
+    const std::string name = key_text(one.key, shared);
+    std::vector<std::string>& list = one.has_ranks() ? proven : others;
+    list.push_back(fmt::format("{}: {}", name, conclusion_text(one, ranking)));
+    if (!one.has_ranks()) continue;
+    MarkdownRow& row = rows.emplace_back(ranking.names.size() + 1, std::string(kNone));
+    row[0] = markdown_text(name);
+    for (const RankedEntry& entry : one.entries) {
+      if (entry.rank > 0) row[entry.group + 1] = rank_text(entry.rank, entry.last_rank);
+    }
+  }
+  std::string text = "## What is proven\n\n" + markdown_bullets(proven);
+  if (!proven.empty()) text += markdown_table(rows);
+  return text + markdown_bullets(others) + paragraph(promise_text(ranking));
 }
 
 std::string markdown_indexes(std::span<const Index> indexes, std::span<const std::string> names) {

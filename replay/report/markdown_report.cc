@@ -41,8 +41,7 @@ std::vector<const Metric*> metrics_with_figures(std::span<const ReportedResult> 
 std::string spread_cell(const Metric& metric, const Spread& spread, bool best) {
   std::string text = figure_text(metric.unit, spread.median);
   if (best) text = "**" + text + "**";
-  const double low = spread.interval ? spread.interval->low : spread.low;
-  const double high = spread.interval ? spread.interval->high : spread.high;
+  const auto [low, high] = range_of(spread);
   if (low == high) return text;
   return fmt::format("{} ({}–{})", text, figure_text(metric.unit, low),
                      figure_text(metric.unit, high));
@@ -144,24 +143,61 @@ std::string results_section(std::span<const ReportedResult> results,
                      : ".\n");
 }
 
-std::string result_section(const Result& result) {
+// What a reader needs to judge the figures of a result, a bullet each; those that all results share
+// are printed once.
+std::vector<std::string> remarks_of(const Result& result) {
+  std::vector<std::string> list = {fmt::format("repetitions: {}", describe_runs(result))};
+  for (const std::string& one : describe_settings(result)) list.push_back("settings: " + one);
+  const std::string drives = drives_text(result);
+  if (!drives.empty()) list.push_back("drives: " + drives);
+  list.push_back(fmt::format("machine: {}, Linux {}", result.host.cpu, result.host.kernel));
+  list.push_back("filereel " + result.version);
+  for (const Warning& one : result.warnings) {
+    list.push_back(fmt::format("warning: {} ({}); {}", one.text, one.code, one.next_step));
+  }
+  return list;
+}
+
+std::string result_section(const Result& result, const std::vector<std::string>& remarks) {
   std::string text;
   const std::string incomplete = incomplete_text(result);
   if (!incomplete.empty())
     text += fmt::format("**Incomplete: {}.**\n\n", markdown_text(incomplete));
   if (!result.note.empty()) text += markdown_text(result.note) + "\n\n";
   text += volumes(result);
-  const std::string drives = drives_text(result);
-  text += fmt::format("{}{}, Linux {}; {}; filereel {}\n",
-                      drives.empty() ? "" : markdown_text(drives) + "; ",
-                      markdown_text(result.host.cpu), markdown_text(result.host.kernel),
-                      markdown_text(result.started), markdown_text(result.version));
-  for (const Warning& one : result.warnings) {
-    text +=
-        fmt::format("{}- warning: {} ({}); {}\n", &one == result.warnings.data() ? "\n" : "",
-                    markdown_text(one.text), markdown_text(one.code), markdown_text(one.next_step));
+  return text + fmt::format("- started {}\n", markdown_text(result.started)) +
+         markdown_bullets(remarks);
+}
+
+// A section for each result, after what they have in common.
+std::string result_sections(std::span<const ReportedResult> results) {
+  std::vector<std::vector<std::string>> remarks;
+  for (const ReportedResult& one : results) remarks.push_back(remarks_of(one.result));
+  if (results.size() == 1) return "\n" + result_section(results[0].result, remarks[0]);
+  std::vector<std::string> common;
+  for (const std::string& one : remarks[0]) {
+    const bool in_all = std::ranges::all_of(remarks, [&](const std::vector<std::string>& list) {
+      return std::ranges::find(list, one) != list.end();
+    });
+    if (in_all) common.push_back(one);
+  }
+  std::string text = common.empty() ? "" : "\n## Common to all\n\n" + markdown_bullets(common);
+  const std::vector<std::string> headings = result_names(results);
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    std::erase_if(remarks[i], [&](const std::string& one) {
+      return std::ranges::find(common, one) != common.end();
+    });
+    text += fmt::format("\n## {}\n\n{}", markdown_text(headings[i]),
+                        result_section(results[i].result, remarks[i]));
   }
   return text;
+}
+
+// What the results differ in besides their figures: before these.
+std::string differences_section(const Ranking& ranking) {
+  std::vector<std::string> list;
+  for (const Difference& one : ranking.differences) list.push_back(one.text(ranking.names));
+  return list.empty() ? "" : "Differences:\n\n" + markdown_bullets(list);
 }
 
 }  // namespace
@@ -169,27 +205,25 @@ std::string result_section(const Result& result) {
 std::string markdown_report(const ReportColumns& columns,
                             std::span<const StoredPrediction> predictions) {
   const std::vector<ReportedResult>& results = columns.pooled();
-  const Conclusions conclusions = conclusions_of(columns);
+  const Conclusions conclusions = conclusions_of(columns, predictions);
   const Overview& overview = conclusions.overview;
   std::string text = "# File performance\n\n";
   for (const std::string& finding : conclusions.findings) {
     text += "- " + markdown_text(finding) + "\n";
   }
   text += "\n";
-  for (const StoredPrediction& stored : predictions) text += markdown_prediction(stored);
+  text += markdown_predictions(predictions);
+  text += differences_section(conclusions.standings.ranking);
   if (conclusions.comparison) text += markdown_comparison(*conclusions.comparison);
-  const std::vector<std::string> names = names_of(overview);
-  text += markdown_indexes(conclusions.standings.indexes, names);
+  if (!conclusions.comparison) text += markdown_ranking(conclusions.standings.ranking);
+  text += markdown_indexes(conclusions.standings.indexes, names_of(overview));
   text += results_section(results, conclusions);
-  for (const Difference& one : conclusions.standings.differences) {
+  text += result_sections(results);
+  if (text.contains(kBetweenSessions)) {
     text += fmt::format(
-        "{}- {}\n", &one == conclusions.standings.differences.data() ? "\nDifferences:\n\n" : "",
-        markdown_text(one.text(names)));
-  }
-  const std::vector<std::string> headings = result_names(results);
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    text += results.size() > 1 ? fmt::format("\n## {}\n\n", markdown_text(headings[i])) : "\n";
-    text += result_section(results[i].result);
+        "\nIntervals called “{}” include the spread that sessions are assumed to have; others rest "
+        "on measured figures alone.\n",
+        kBetweenSessions);
   }
   return text;
 }

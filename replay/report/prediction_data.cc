@@ -24,8 +24,8 @@ Json times_data(const StoredPrediction& stored) {
   return list;
 }
 
-Json to_json(const StoredPrediction& stored) {
-  Json json = {{"program", program_name(stored.program)},
+Json to_json(const StoredPrediction& stored, const std::string& name) {
+  Json json = {{"program", name},
                {"reel", printable(stored.program.reel)},
                {"recorded_s", stored.program.recorded_s},
                {"conclusion", conclusion_text(stored)},
@@ -45,7 +45,10 @@ Json to_json(const StoredPrediction& stored) {
 
 Json predictions_data(std::span<const StoredPrediction> predictions) {
   Json list = Json::array();
-  for (const StoredPrediction& stored : predictions) list.push_back(to_json(stored));
+  const std::vector<std::string> names = program_names(predictions);
+  for (std::size_t i = 0; i < predictions.size(); ++i) {
+    list.push_back(to_json(predictions[i], names[i]));
+  }
   return list;
 }
 

@@ -14,8 +14,8 @@
 #include "filesets/system/counted.h"
 #include "filesets/system/units.h"
 #include "replay/compare/groups.h"
-#include "replay/compare/ranking.h"
 #include "replay/compare/ranking_json.h"
+#include "replay/compare/ranking_text.h"
 #include "replay/json.h"
 #include "replay/results/file_systems.h"
 
@@ -97,13 +97,13 @@ std::string order_text(const Overview& overview, const Standings& standings) {
   return standings.advice.empty() ? text : fmt::format("{}: {}", text, standings.advice);
 }
 
-// " with 123 MB/s (110–130)", " with 133 (120–140), ext4 = 100"; "" for the reference of an index
-// without a unit, which is always 100.
+// " with 123 MB/s until durable (110–130)", " with 133 (120–140), ext4 = 100"; "" for the reference
+// of an index without a unit, which is always 100.
 std::string index_text(const Overview& overview, const Index& index, std::size_t group) {
   if (index.unit.empty() && group == index.reference) return "";
   const IndexValue& one = index.values[group];
   std::string text = " with " + format_number(one.value);
-  if (!index.unit.empty()) text += " " + index.unit;
+  if (!index.unit.empty()) text += " " + index.rate;
   if (one.interval) {
     text += fmt::format(" ({}–{})", format_number(one.interval->low),
                         format_number(one.interval->high));
@@ -112,22 +112,35 @@ std::string index_text(const Overview& overview, const Index& index, std::size_t
   return text;
 }
 
-// "B leads the index “all” with 123 MB/s (110–130), not certain"; "" without one.
+// Whether the intervals of an index leave open that the best group is better than all others: those
+// of the ratio, where one of the two is the reference.
+std::string doubt_of(const Index& index, std::span<const std::size_t> order) {
+  constexpr double kReference = 100;
+  const IndexValue& best = index.values[order[0]];
+  bool overlap = false;
+  for (const std::size_t other : order.subspan(1)) {
+    const IndexValue& next = index.values[other];
+    const bool to_reference = order[0] == index.reference || other == index.reference;
+    const auto& ratio = other == index.reference ? best.relative_interval : next.relative_interval;
+    if (to_reference ? !ratio : !best.interval || !next.interval) {
+      return ", not certain: there are too few runs for an interval";
+    }
+    overlap = overlap || (to_reference ? ratio->low <= kReference && kReference <= ratio->high
+                                       : best.interval->low <= next.interval->high &&
+                                             next.interval->low <= best.interval->high);
+  }
+  return overlap ? ", not certain: the 95 % intervals, with the spread between sessions, overlap"
+                 : "";
+}
+
+// "B leads the index “all” with 123 MB/s (110–130), not certain: …"; "" without one.
 std::string leader_text(const Overview& overview, const Standings& standings) {
   if (standings.indexes.empty() || standings.indexes.front().values.empty()) return "";
   const Index& index = standings.indexes.front();
   const std::vector<std::size_t> order = index.order();
-  const auto range_of = [&](std::size_t group) -> std::optional<Interval> {
-    const IndexValue& one = index.values[group];
-    const bool is_exact = index.unit.empty() && group == index.reference;
-    return is_exact ? Interval{one.value, one.value} : one.interval;
-  };
-  const std::optional<Interval> first = range_of(order[0]), next = range_of(order[1]);
-  const bool certain =
-      first && next && (index.more_is_better ? first->low > next->high : first->high < next->low);
   return fmt::format("{} leads the index “{}”{}{}", overview.series[order[0]].name,
                      index.definition.name, index_text(overview, index, order[0]),
-                     certain ? "" : ", not certain");
+                     doubt_of(index, order));
 }
 
 }  // namespace
@@ -159,8 +172,8 @@ Standings standings_of(const ReportColumns& columns, const Overview& overview) {
   for (std::size_t i = 0; i < overview.rows.size(); ++i) rows.emplace(overview.rows[i].key, i);
   standings.rows.resize(overview.rows.size());
   standings.fastest.resize(overview.series.size());
-  Ranking ranking = rank_groups(groups);
-  standings.differences = std::move(ranking.differences);
+  standings.ranking = rank_groups(groups);
+  const Ranking& ranking = standings.ranking;
   const auto few = std::ranges::find(ranking.warnings, kFewRuns, &Warning::code);
   if (few != ranking.warnings.end()) standings.advice = few->next_step;
   for (const RankedMeasurement& one : ranking.measurements) {
@@ -186,10 +199,51 @@ std::string verdict_of(const Overview& overview, const Standings& standings) {
                      leader);
 }
 
+void follow_comparison(const ResultComparison& comparison, const Overview& overview,
+                       Standings& standings) {
+  if (overview.series.size() != 2) return;
+  std::map<MeasurementKey, const ComparedMeasurement*> compared;
+  for (const ComparedMeasurement& one : comparison.measurements) {
+    MeasurementKey key = one.key;
+    key.file_system.clear();
+    compared.emplace(std::move(key), &one);
+  }
+  for (std::size_t i = 0; i < overview.rows.size(); ++i) {
+    const auto found = compared.find(overview.rows[i].key);
+    standings.rows[i] = {};
+    if (found == compared.end() || !found->second->comparable) continue;
+    const AspectResult& time = found->second->time;
+    standings.rows[i] = {found->second->figure, std::vector<Standing>(2, Standing::none)};
+    const Verdict change = time.indicated.value_or(time.verdict);
+    if (change != Verdict::slower && change != Verdict::faster) continue;
+    standings.rows[i].by_series[change == Verdict::faster ? 1 : 0] =
+        time.indicated ? Standing::indicated : Standing::best;
+  }
+}
+
+Json ranking_data(const Standings& standings) {
+  const Ranking& ranking = standings.ranking;
+  if (ranking.names.empty()) return nullptr;
+  const Parameters shared = shared_replay_of(ranking.measurements);
+  Json json = {{"promise", promise_text(ranking)}, {"measurements", Json::array()}};
+  for (const RankedMeasurement& one : ranking.measurements) {
+    Json ranks(ranking.names.size(), nullptr);
+    for (const RankedEntry& entry : one.entries) {
+      if (entry.rank > 0) ranks[entry.group] = rank_text(entry.rank, entry.last_rank);
+    }
+    json["measurements"].push_back({{"key", key_text(one.key, shared)},
+                                    {"figure", figure_name(one.figure)},
+                                    {"proven", one.has_ranks()},
+                                    {"conclusion", conclusion_text(one, ranking)},
+                                    {"ranks", std::move(ranks)}});
+  }
+  return json;
+}
+
 Json differences_data(const Overview& overview, const Standings& standings) {
   const std::vector<std::string> names = names_of(overview);
   Json list = Json::array();
-  for (const Difference& one : standings.differences) {
+  for (const Difference& one : standings.ranking.differences) {
     Json& json = list.emplace_back(Json{{"what", one.what}, {"values", Json::array()}});
     for (const auto& [value, series] : one.by_value(names)) {
       json["values"].push_back({{"value", value}, {"series", series}});
@@ -199,7 +253,14 @@ Json differences_data(const Overview& overview, const Standings& standings) {
 }
 
 Json indexes_data(const Overview& overview, const Standings& standings) {
-  return indexes_to_json(standings.indexes, names_of(overview));
+  Json list = indexes_to_json(standings.indexes, names_of(overview));
+  for (std::size_t i = 0; i < standings.indexes.size(); ++i) {
+    const Index& index = standings.indexes[i];
+    list[i]["rate"] = index.rate;
+    list[i]["interval_name"] = index.interval_name();
+    list[i]["relative_interval_name"] = index.relative_interval_name();
+  }
+  return list;
 }
 
 std::vector<std::string> names_of(const Overview& overview) {

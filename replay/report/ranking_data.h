@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "replay/compare/changes.h"
 #include "replay/compare/index.h"
+#include "replay/compare/ranking.h"
 #include "replay/json_fwd.h"
 #include "replay/report/overview.h"
 #include "replay/report/pool.h"
@@ -42,12 +42,16 @@ struct Standings {
   std::vector<Index> indexes;  // as in `filereel compare`; values by series
   // Set if there are too few repetitions to show a difference: "measure with --runs 9 or more".
   std::string advice;
-  // Between the series, besides their figures.
-  std::vector<Difference> differences;
+  Ranking ranking;  // of the series
 };
 
 // The names of all series.
 std::vector<std::string> names_of(const Overview& overview);
+
+// Marks of two series after their comparison, which is what the report says of them: one page has
+// no second answer at another level.
+void follow_comparison(const ResultComparison& comparison, const Overview& overview,
+                       Standings& standings);
 
 // Empty for fewer than two series. Indices are relative to the first result marked as reference.
 // `overview`: of the pooled results.
@@ -56,6 +60,9 @@ Standings standings_of(const ReportColumns& columns, const Overview& overview);
 // The series that are shown to be the fastest, and the one that leads an index; "" for fewer than
 // two series.
 std::string verdict_of(const Overview& overview, const Standings& standings);
+
+// What is proven of each measurement, and the ranks of the series; null for fewer than two.
+Json ranking_data(const Standings& standings);
 
 // Each difference with its values, and the series that have them.
 Json differences_data(const Overview& overview, const Standings& standings);

@@ -284,12 +284,13 @@ std::string report_data(ReportColumns columns, std::span<const StoredPrediction>
   }
   json["predictions"] = predictions_data(predictions);
   columns.keep_figures();
-  const Conclusions conclusions = conclusions_of(columns);
+  const Conclusions conclusions = conclusions_of(columns, predictions);
   if (conclusions.comparison) json["comparison"] = comparison_data(*conclusions.comparison);
   json["scores"] = scores(results);
   json["metrics"] = metrics_data();
   json.update(overview_data(results, conclusions.overview, conclusions.standings));
   json["findings"] = conclusions.findings;
+  if (!conclusions.comparison) json["ranking"] = ranking_data(conclusions.standings);
   json["differences"] = differences_data(conclusions.overview, conclusions.standings);
   json["indexes"] = indexes_data(conclusions.overview, conclusions.standings);
   return script_safe(json.dump(-1, ' ', false, Json::error_handler_t::replace));

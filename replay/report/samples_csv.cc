@@ -1,9 +1,12 @@
+#include <algorithm>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "replay/report/pool.h"
 #include "replay/report/text_reports.h"
@@ -13,8 +16,8 @@ namespace filereel {
 namespace {
 
 constexpr std::string_view kBefore =
-    "result,label,file,started,complete,drives,workload,set,operation,file_system,driver,"
-    "parameters,run,clients,elapsed_s,durable_s,bytes,files,operations";
+    "result,label,file,started,complete,drives,targets,workload,set,operation,file_system,driver,"
+    "parameters,scale,time,run,clients,elapsed_s,durable_s,bytes,files,operations";
 constexpr std::string_view kAfter =
     ",cpu_user_s,cpu_system_s,cpu_driver_s,device_bytes_read,device_bytes_written,cached_before,"
     "moved_no_data,divergences,failed,not_used\n";
@@ -38,6 +41,36 @@ std::string text_cell(const std::string& text) {
 template <class T>
 std::string cell(const std::optional<T>& value) {
   return value ? fmt::format("{}", *value) : "";
+}
+
+// Model and firmware, otherwise the names that the system gives the drives.
+std::string drive_names_of(const Result& result) {
+  std::string text = drives_text(result);
+  if (!text.empty()) return text;
+  std::set<std::string> names;
+  for (const VolumeDescription& volume : result.volumes) {
+    for (const DeviceIdentity& drive : volume.drives) names.insert(drive.name);
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+// "near /mnt/a; far /mnt/b".
+std::string targets_of(const Result& result) {
+  std::vector<std::string> list;
+  for (const VolumeDescription& volume : result.volumes) {
+    std::string text = fmt::format("{} {}", role_name(volume.role), volume.target);
+    if (std::ranges::find(list, text) == list.end()) list.push_back(std::move(text));
+  }
+  return fmt::format("{}", fmt::join(list, "; "));
+}
+
+// Scale and time limit of the measurement's job, two cells; the limit is empty without one.
+std::string job_cells(const Result& result, const Measurement& measurement) {
+  const auto job = std::ranges::find(result.plan.jobs, measurement.workload, &JobRecord::name);
+  if (job == result.plan.jobs.end()) return ",";
+  const auto time = std::ranges::find(job->settings, "time", &Parameters::value_type::first);
+  return fmt::format("{},{}", job->scale,
+                     time == job->settings.end() ? "" : text_cell(time->second));
 }
 
 std::string parameters_of(const Measurement& measurement) {
@@ -76,14 +109,14 @@ std::string samples_csv(std::span<const ReportedResult> results) {
   for (std::size_t i = 0; i < results.size(); ++i) {
     const Result& result = results[i].result;
     const std::string of_result =
-        fmt::format("{},{},{},{},{},{}", text_cell(names[columns[i]]), text_cell(result.label),
+        fmt::format("{},{},{},{},{},{},{}", text_cell(names[columns[i]]), text_cell(result.label),
                     text_cell(results[i].file), text_cell(result.started), result.complete ? 1 : 0,
-                    text_cell(drives_text(result)));
+                    text_cell(drive_names_of(result)), text_cell(targets_of(result)));
     for (const Measurement& one : result.measurements) {
       const std::string of_measurement =
-          fmt::format("{},{},{},{},{},{}", text_cell(one.workload), text_cell(one.set),
+          fmt::format("{},{},{},{},{},{},{}", text_cell(one.workload), text_cell(one.set),
                       text_cell(one.operation), text_cell(one.file_system), text_cell(one.driver),
-                      text_cell(parameters_of(one)));
+                      text_cell(parameters_of(one)), job_cells(result, one));
       for (const Sample& sample : one.samples) {
         csv += fmt::format("{},{},{},{},{},{},{},{},{}", of_result, of_measurement, sample.run,
                            client_count(one, sample), sample.elapsed_s, sample.durable_s,

@@ -9,6 +9,7 @@
 #include <doctest/doctest.h>
 
 #include "replay/compare/ranking_json.h"
+#include "replay/compare/ranking_text.h"
 #include "replay/json.h"
 #include "tests/sample_result.h"
 
@@ -67,6 +68,17 @@ TEST_CASE("entries shown to be slower have a higher rank, ranks of others overla
   CHECK(one.entries.front().ratio == 1);
   CHECK(ranking.firsts(1) == 0);  // not proven against the other
   CHECK(ranking.firsts(0) == 0);
+}
+
+TEST_CASE("a ranking names what is proven") {
+  const std::vector<ResultGroup> groups = {
+      group_with("slow", {ranked_runs("create", "ext4", 4, 10, 1)}),
+      group_with("one", {ranked_runs("create", "ext4", 1, 10, 2)}),
+      group_with("fast", {ranked_runs("create", "ext4", 0.5, 10, 3)})};
+  const Ranking ranking = rank_groups(groups);
+  CHECK(conclusion_text(ranking.measurements.at(0), ranking) ==
+        "fastest: fast; proven: one slower than fast; slow slower than all others");
+  CHECK(promise_text(ranking).starts_with("ranks overlap where no difference is proven; "));
 }
 
 TEST_CASE("work that was not done has no rank, whatever the order of the groups") {

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -10,11 +11,13 @@
 #include <fmt/format.h>
 
 #include "replay/compare/prediction.h"
+#include "replay/compare/prediction_text.h"
 #include "replay/json.h"
 #include "replay/report/figures.h"
 #include "replay/report/findings.h"
 #include "replay/report/formatting.h"
 #include "replay/report/html_report.h"
+#include "replay/report/ranking_data.h"
 #include "replay/report/report_data.h"
 #include "replay/report/text_reports.h"
 #include "tests/sample_result.h"
@@ -138,6 +141,66 @@ TEST_CASE("two results come with their comparison, others with none") {
   CHECK(comparison["measurements"][0]["fresh"] == doctest::Approx(5));
   results.pop_back();
   CHECK_FALSE(Json::parse(report_data(results)).contains("comparison"));
+}
+
+TEST_CASE("marks of two results are the verdicts of their comparison") {
+  std::vector<ReportedResult> results(2, {"drive.json", sample_replay()});
+  results[1].result.label = "after";
+  const ReportColumns columns(results);
+  const Overview overview = overview_of(columns.pooled());
+  REQUIRE(overview.series.size() == 2);
+  Standings standings = standings_of(columns, overview);
+  ResultComparison comparison = compare_results(columns.sessions(0), columns.sessions(1));
+  REQUIRE_FALSE(comparison.measurements.empty());
+  ComparedMeasurement& one = comparison.measurements.front();
+  const Metric& tested = *find_metric("durable_s");
+  one.figure = Figure::durable;
+  one.comparable = true;
+  const auto marks = [&](Verdict verdict, std::optional<Verdict> indicated) {
+    one.time.verdict = verdict;
+    one.time.indicated = indicated;
+    follow_comparison(comparison, overview, standings);
+    return std::pair(standings.rows[0].of(0, tested), standings.rows[0].of(1, tested));
+  };
+  CHECK(marks(Verdict::slower, {}) == std::pair(Standing::best, Standing::none));
+  CHECK(marks(Verdict::faster, {}) == std::pair(Standing::none, Standing::best));
+  CHECK(marks(Verdict::cannot_tell, Verdict::slower) ==
+        std::pair(Standing::indicated, Standing::none));
+  CHECK(marks(Verdict::same, {}) == std::pair(Standing::none, Standing::none));
+}
+
+TEST_CASE("of three results the page and Markdown say what is proven, of two the comparison") {
+  std::vector<ReportedResult> results(3, {"drive.json", sample_replay()});
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    results[i].result.label = std::string(1, static_cast<char>('A' + i));
+  }
+  const Json data = Json::parse(report_data(results));
+  REQUIRE(data.contains("ranking"));
+  const Json& first = data["ranking"]["measurements"].at(0);
+  CHECK(first["ranks"].size() == 3);
+  const std::string text = markdown_report(results);
+  CHECK(text.contains("## What is proven\n\n"));
+  CHECK(text.contains(first["conclusion"].get<std::string>()));
+  CHECK(text.contains("## Common to all\n\n- repetitions: "));
+  results.pop_back();
+  CHECK_FALSE(Json::parse(report_data(results)).contains("ranking"));
+  CHECK_FALSE(markdown_report(results).contains("## What is proven"));
+}
+
+TEST_CASE("a report of predictions alone has no second answer, and tells them apart") {
+  StoredPrediction stored{.program = {.reel = "app.reel", .command = "app", .recorded_s = 1.5}};
+  stored.volumes = {{.name = "/mnt/a", .file_system = "ext4", .seconds = {1, 1, 1, 1, 1, 1}},
+                    {.name = "/mnt/b", .file_system = "xfs", .seconds = {2, 2, 2, 2, 2, 2}}};
+  stored.prediction = predict_times(stored.volumes, kReplayAccuracy, 0.01);
+  stored.results = {sample_replay(), sample_replay()};
+  const std::vector<StoredPrediction> two(2, stored);
+  std::vector<ReportedResult> results(2, {"a", sample_replay()});
+  results[1].result.label = "b";
+  const std::string text = markdown_report(results, {&stored, 1});
+  CHECK_FALSE(text.contains("## Comparison"));
+  CHECK_FALSE(Json::parse(report_data(results, {&stored, 1})).contains("comparison"));
+  CHECK(program_names(two) == std::vector<std::string>{"app (app.reel)", "app (app.reel) (2)"});
+  CHECK(markdown_report(results, two).contains("| expected time | /mnt/a (ext4) |"));
 }
 
 ComparedMeasurement compared(const std::string& workload, double ratio, Verdict verdict) {
@@ -339,6 +402,13 @@ TEST_CASE("scores are geometric means over the sets that all have measured") {
         "ext4 has the highest mean over the file sets in 1 of 1 operation (not tested).");
 }
 
+TEST_CASE("the page of one drive begins with its main figures") {
+  Result result;
+  result.complete = true;
+  result.measurements = {steady("a", "read", "ext4", 100), steady("b", "read", "ext4", 400)};
+  CHECK(findings_of(just(result)).front() == "Read a: 100 MB/s; read b: 400 MB/s.");
+}
+
 TEST_CASE("a replay's finding has its time and differences") {
   const std::vector<std::string> findings = findings_of(just(sample_replay()));
   REQUIRE_FALSE(findings.empty());
@@ -360,7 +430,7 @@ TEST_CASE("samples become rows of as many cells as the first row has names") {
   Result result = sample_result();
   result.label = "=1+1,\"x\"\ny";
   const std::string csv = samples_csv(just(result));
-  CHECK(csv.starts_with("result,label,file,started,complete,drives,workload,set,operation,"));
+  CHECK(csv.starts_with("result,label,file,started,complete,drives,targets,workload,set,"));
   // The label is quoted, its quotes doubled, and no formula.
   CHECK(csv.contains("\n\"'=1+1,\"\"x\"\"\ny\","));
   result.label = "plain";
@@ -369,8 +439,9 @@ TEST_CASE("samples become rows of as many cells as the first row has names") {
   const auto cells = [](const std::string& line) { return std::ranges::count(line, ',') + 1; };
   for (const std::string& line : lines) CHECK(cells(line) == cells(lines[0]));
   CHECK(
-      lines[1].starts_with("plain,plain,drive.json,2024-02-29T12:00:00Z,1,Fast Disk 3 1.07,fc-test,"
-                           "iso,create,ext4,kernel,,1,1,1,2,800000000,3,9,400,,400,800,1.5,,"));
+      lines[1].starts_with("plain,plain,drive.json,2024-02-29T12:00:00Z,1,Fast Disk 3 1.07,near "));
+  CHECK(lines[1].contains(",fc-test,iso,create,ext4,kernel,,"));
+  CHECK(lines[1].contains(",1,1,1,2,800000000,3,9,400,,400,800,1.5,,"));
   CHECK(lines[1].ends_with(",0.125,0.5,0.0625,4096,801000000,0.25,0,0,0,"));
   CHECK(lines[4].ends_with(",,,,1,0,0,no data moved"));  // not known how cached
   CHECK(lines.back().ends_with(",1,1,failed"));

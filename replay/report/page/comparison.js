@@ -33,10 +33,10 @@ function fillComparison(part, comparison) {
         comparison.changes.map((one) => [named(one.what), named(spaced(one.base)), named(spaced(one.fresh))]),
         {left: [1, 2]}));
   }
-  part.append(table('Time for the same work (ratio above 1: slower)', ['measurement', 'verdict', 'ratio (95 %, sessions)', 'p (Holm)', 'provable change',
+  part.append(table('Time for the same work (ratio above 1: slower)', ['measurement', 'verdict', `ratio (${comparison.interval_name})`, 'p (Holm)', 'provable change',
                     'base', 'new', 'samples', 'tail', 'stalls'],
       comparison.measurements.map((one) => [
-        named(one.key),
+        wholeWords(one.key),
         {text: `${VERDICT_SIGNS[one.verdict] || ''} ${one.verdict_text}`, class: `verdict-${one.verdict}`},
         one.ratio === undefined ? '–' : {
           text: one.ratio.toFixed(3), value: one.ratio,
@@ -50,6 +50,7 @@ function fillComparison(part, comparison) {
         one.tail === undefined ? '–' : {text: one.tail.toFixed(2), value: one.tail},
         one.stalls ? {text: one.stalls.map(whole).join(' → '), value: one.stalls[1]} : '–',
       ])));
+  if (comparison.basis) part.append(element('p', {class: 'hint'}, named(sentence(comparison.basis))));
   const changed = comparison.measurements.filter((one) => one.evidence);
   if (changed.length) {
     part.append(element('ul', {class: 'findings'}, changed.map(

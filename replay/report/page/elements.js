@@ -52,6 +52,14 @@ function cell(kind, content, left) {
   return made;
 }
 
+// Marks tables that are wider than the page: style sheets tell how to see the rest.
+const widths = new ResizeObserver((entries) => {
+  for (const {target} of entries) {
+    const scroller = target.closest('.scroll');
+    scroller.classList.toggle('wide', scroller.scrollWidth > scroller.clientWidth + 1);
+  }
+});
+
 // A table that scrolls horizontally. `left` lists the text columns besides the first.
 function table(caption, heading, rows, {left = [], rowClass = () => null} = {}) {
   const head = element('tr', {}, heading.map((text, i) => {
@@ -64,9 +72,11 @@ function table(caption, heading, rows, {left = [], rowClass = () => null} = {}) 
     if (i === 0) made.setAttribute('scope', 'row');
     return made;
   })));
-  return element('div', {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': caption},
-      element('table', {}, element('caption', {}, caption), element('thead', {}, head),
-          element('tbody', {}, body)));
+  const made = element('table', {}, element('caption', {}, caption), element('thead', {}, head), element('tbody', {}, body));
+  const scroller = element('div', {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': caption}, made);
+  widths.observe(scroller);
+  widths.observe(made);
+  return scroller;
 }
 
 // A details element. Its content is created when it is first opened.

@@ -104,16 +104,8 @@ function environmentOf(result, apart) {
   return rows;
 }
 
-// A property per row, and who has which of its values.
-function differencesTable(differences) {
-  return table(`Differences between ${compared.many}, which may be the cause of a difference in speed`, ['', 'values'],
-      differences.map(({what, values}) => [named(what), element('ul', {class: 'values'}, values.map(
-          ({value, series}) => element('li', {}, named(spaced(value)), ': ', named(series))))]),
-      {left: [1]});
-}
-
-// For one result everything; for several, the common values once, the differences, and what else
-// each has.
+// For one result everything; for several, the common values once, and what else each has. The
+// differences are in the summary, those of two results with their comparison.
 function showEnvironment(data) {
   const part = section('Environment');
   const columns = data.results.map((result) => new Map(environmentOf(result, data.results.length > 1)));
@@ -125,8 +117,6 @@ function showEnvironment(data) {
   part.append(table(columns.length > 1 ? 'Common to all' : 'Machine and volumes', ['', ''],
       same.map((name) => [named(name), named(valueOf(columns[0], name))]), {left: [1]}));
   if (columns.length === 1) return;
-  // Those of two results are with their comparison.
-  if (data.differences.length && !data.comparison) part.append(differencesTable(data.differences));
   if (other.length === 0) return;
   part.append(collapsible('What else each has', () => element('div', {}, data.results.map((result, i) =>
     table(result.name, ['', ''], other.filter((name) => columns[i].get(name))
@@ -141,7 +131,13 @@ const GLOSSARY = [
   ['median', 'The middle value: half of the samples are lower, half are higher.'],
   ['95 % interval', 'Contains the true median with at least 95 % confidence, as far as the runs of this session tell: from one of its runs to another; their distribution does not matter. It takes six runs.'],
   ['range', 'Minimum to maximum of the runs, where they are too few for an interval. It has no confidence level.'],
-  ['95 %, sessions', 'The 95 % interval between sessions: it also contains the spread that sessions (other days, other boots) are assumed to have, so it is wider than that of the runs. Verdicts, indices and predictions use it.'],
+  ['95 %, sessions', 'A 95 % interval that also contains the spread which sessions (other days, other boots) are assumed to have, so it is wider than that of the runs: that of times, of indices, and of ratios between sessions. Ratios of volumes measured in turns, with a control volume or in several sessions rest on measured figures alone: theirs are called 95 % interval.'],
+  ['proven', 'The corrected p is at most 1 in 100 for one direction, and the change is larger than the threshold. ▲, “slower”, “faster” and different ranks are proven.'],
+  ['indicated', 'The 95 % interval lies beyond the threshold, but that is not proven. Where nothing differs, this is seen once in 20 measurements by chance.'],
+  ['p (Holm)', 'The probability of a difference at least this large if there was none, in either direction, corrected by Holm\'s method for all tests of the comparison. “Slower” at most once in 100 comparisons by chance means a p of at most 0.02, because it counts both directions.'],
+  ['provable change', 'The smallest change that these runs could have proven. With “same” or “cannot tell”: a smaller one may exist.'],
+  ['sqrt(MB/s × accesses/s)', 'The figure of the index “recorded programs”: the geometric mean of the data rate and of the accesses per second, both during the time in which reads and writes were in progress. It weighs large and small accesses alike.'],
+  ['medians and ratios', 'A ratio is not that of the two medians: it is the median over all pairs of runs or, in turns, the mean over the turns.'],
   ['outlier', 'A sample far from the others: its modified Z-score is above 3.5. It still counts.'],
   ['p99', 'The 99th percentile: 99 of 100 calls took at most this long.'],
   ['tail', 'The slowest operations: p99, or p99.9 with enough of them. The comparison shows the kind of operation and the size class with the most significant change.'],

@@ -14,6 +14,7 @@ if (data.devices) {
   showPredictions(data);
   showSummary(data);
   showComparison(data);
+  showRanking(data);
   showIndexes(data);
   showResults(data);
   showMeasurements(data);

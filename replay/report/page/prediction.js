@@ -36,9 +36,8 @@ function predictionChart(one) {
   });
 }
 
-function showPrediction(one) {
-  // A command line is too long for a heading and the contents.
-  const part = section(data.predictions.length === 1 ? 'Prediction' : `Prediction of ${shortened(one.program, 40)}`);
+function showPrediction(one, heading) {
+  const part = section(heading);
   part.append(element('p', {}, 'The program was recorded as ', named(one.reel), ' and took ',
       seconds(one.recorded_s), ' there. ', element('strong', {}, named(one.conclusion))));
   if (one.unknown) part.append(element('p', {class: 'banner'}, named(one.unknown)));
@@ -59,11 +58,28 @@ function showPrediction(one) {
   part.append(element('p', {class: 'hint'}, named(sentence(one.reliability))));
 }
 
+// The expected times of several programs: a row for each, a column for each volume.
+function showAllTimes(all) {
+  const volumes = unique(all.flatMap((one) => one.times.map(({volume}) => volume)));
+  section('Predictions', table('Expected run times, with 95 % intervals between sessions', ['', ...volumes.map(named)],
+      all.map((one) => [named(one.program), ...volumes.map((volume) => {
+        const time = one.times.find((other) => other.volume === volume);
+        if (!time || time.median_s === undefined) return '–';
+        return {text: seconds(time.median_s), value: time.median_s, range: time.interval && `(${time.interval.map(seconds).join(' to ')})`};
+      })])));
+}
+
 // The title of the page is that of the prediction.
 function showPredictions(data) {
   if (data.predictions.length === 0) return;
-  const [first] = data.predictions;
-  document.getElementById('title').replaceChildren('How long will ', wholeWords(first.program), ' take?');
-  document.getElementById('subtitle').replaceChildren(named(first.conclusion));
-  data.predictions.forEach(showPrediction);
+  const [first, ...others] = data.predictions, all = data.predictions;
+  const title = others.length === 0 ? ['How long will ', wholeWords(first.program), ' take?'] : `Predictions of ${all.length} recordings`;
+  document.getElementById('title').replaceChildren(...[title].flat());
+  document.getElementById('subtitle').replaceChildren(
+      others.length === 0 ? named(first.conclusion) : 'Each program has its own answer below.');
+  if (others.length === 0) return showPrediction(first, 'Prediction');
+  showAllTimes(all);
+  // A command line is too long for a heading and the contents.
+  const headings = shortenedAll(all.map((one) => one.program), 40);
+  all.forEach((one, i) => showPrediction(one, `Prediction of ${headings[i]}`));
 }

@@ -13,13 +13,15 @@ const compared = (() => {
     const values = unique(data.results.map(of));
     return values.length === data.results.length && values.every(Boolean);
   };
-  const oneFileSystem = unique(data.results.map((result) => near(result).file_system)).length === 1;
+  const allHaveOne = (of) => unique(data.results.map((result) => of(near(result)))).length === 1;
+  // Of two volumes, the options are a property of the volume.
+  const sameVolume = allHaveOne((volume) => volume.file_system) && allHaveOne((volume) => volume.target);
   const nouns = [
     ['share', 'shares', shareOf],
     ['drive', 'drives', driveOf],
     ['firmware version', 'firmware versions', firmwareOf],
     ['file system', 'file systems', (result) => near(result).file_system],
-    ['set of mount options', 'sets of mount options', (result) => oneFileSystem && near(result).mount_options],
+    ['set of mount options', 'sets of mount options', (result) => sameVolume && near(result).mount_options],
     ['kernel', 'kernels', (result) => result.host.kernel],
     ['volume', 'volumes', (result) => near(result).target],
   ];
@@ -75,9 +77,17 @@ function resultsTable(results) {
   const differs = (i) => unique(rows.map((row) => text(row[i][1]))).length > 1;
   const columns = rows[0].map((_, i) => i).filter(differs);
   return [facts(rows[0].filter((_, i) => !differs(i))),
-          columns.length === 0 ? '' : table('Differences between the results', ['', ...columns.map((i) => rows[0][i][0])],
+          columns.length === 0 ? '' : table('Measurements, volumes and times of the results', ['', ...columns.map((i) => rows[0][i][0])],
               results.map((result, r) => [named(result.name), ...columns.map((i) => rows[r][i][1] || '–')]),
               {left: columns.map((_, i) => i + 1)})];
+}
+
+// A property per row, and who has which of its values.
+function differencesTable(differences) {
+  return table(`Differences between ${compared.many}, which may be the cause of a difference in speed`, ['', 'values'],
+      differences.map(({what, values}) => [named(what), element('ul', {class: 'values'}, values.map(
+          ({value, series}) => element('li', {}, named(spaced(value)), ': ', named(series))))]),
+      {left: [1]});
 }
 
 function incompleteBanner(result) {
@@ -125,6 +135,7 @@ function showSummary(data) {
     if (!result.note) continue;
     part.append(element('p', {}, names.length > 1 ? [named(result.name), ': '] : '', named(result.note)));
   }
+  if (data.differences.length && !data.comparison) part.append(differencesTable(data.differences));
   part.append(...(names.length > 1 ? resultsTable(data.results) : [facts(resultFacts(data.results[0]))]));
   const warnings = unique(data.results.flatMap((one) => one.warnings.map(({text}) => text))).length;
   if (warnings) {

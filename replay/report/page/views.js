@@ -76,7 +76,8 @@ function axesThatVary(rows) {
 }
 
 const plainAxes = ['job', 'phase', 'set'];
-const placeText = (name, value) => plainAxes.includes(name) ? value : `${name} ${value}`;
+const isNumeric = (value) => /^[0-9]/.test(value);
+const placeText = (name, value) => plainAxes.includes(name) || !isNumeric(value) ? value : `${name} ${value}`;
 
 // Names that distinguish the rows of a view.
 function rowNames(rows) {
@@ -226,7 +227,7 @@ function driveTable(caption, columns) {
 function plainDriveTable(caption, columns) {
   const series = shownSeries();
   return table(caption, ['', ...columns.map(({name, metric}) => `${name}, ${FIGURES[metric].short}`)],
-      series.map((i) => [named(data.series[i].name), ...columns.map(({metric, of, sign}) => {
+      series.map((i) => [wholeWords(data.series[i].name), ...columns.map(({metric, of, sign}) => {
         const one = of(i);
         if (!one || one.median === undefined) return one || '–';
         return {text: `${figureText(metric, one.median)} ${sign(i)}`.trimEnd(), value: one.median,
@@ -370,18 +371,26 @@ function meanOfPoints(rows, series, metric) {
   return {median, low: median, high: median};
 }
 
+// What the marks of the overview mean, as far as it has any.
+function overviewNote() {
+  const marks = new Set(data.rows.flatMap((row) => row.standings || []));
+  const source = data.comparison ? 'the comparison' : 'the ranking';
+  return ['Medians; percentiles and maxima of latency are those of all samples together.',
+          marks.has(2) ? '▲ marks the fastest, and all that are neither proven nor indicated to be slower.' : '',
+          marks.has(1) ? '△ marks one that is indicated to be the fastest, which is weaker: repeat the measurement.' : '',
+          marks.has(1) || marks.has(2)
+              ? `Marks follow ${source}, and are in the columns of the tested figure alone: the time until durable and rates until durable, or the elapsed time and operations/s. Where no column has a mark, none is shown or indicated to be the fastest, or it is a mean of measurements, which is not tested.`
+              : 'No difference is proven, and none is indicated to be the fastest.',
+          'Select a heading to sort by it.'].filter(Boolean).join(' ');
+}
+
 const COLUMNS_ON_PAPER = 5;
 
 function showOverview(part, columns) {
   if (columns.length === 0) return () => {};
-  const holder = element('div'), more = element('p', {class: 'hint', hidden: true},
-      `The table has ${columns.length} columns: scroll it sideways for the others.`);
+  const holder = element('div');
   part.append(element('h3', {}, 'Overview'),
-      element('p', {class: 'hint'}, 'Medians; percentiles and maxima of latency are those of all samples together. ▲ marks the fastest, and all that are neither proven nor indicated to be slower. △ marks one that is indicated to be the fastest, which is weaker: repeat the measurement. Marks are in the columns of the tested figure alone: the time until durable and rates until durable, or the elapsed time and operations/s. A column without marks shows no significant difference, or a mean of measurements, which is not tested. Select a heading to sort by it.'), more, holder);
-  new ResizeObserver(() => {
-    const scroller = holder.querySelector('.scroll');
-    more.hidden = scroller.scrollWidth <= scroller.clientWidth;
-  }).observe(holder);
+      element('p', {class: 'hint'}, overviewNote()), holder);
   return () => {
     const screen = element('div', {class: 'on-screen sticky'}, driveTable(`Measurements by ${compared.one}`, columns));
     const paper = element('div', {class: 'on-paper'});
@@ -437,6 +446,9 @@ function showResults(data) {
 function whiskerNote() {
   const spreads = data.rows.flatMap((row) => data.series.map((_, i) => measurementOf(row, i)))
       .filter(Boolean).flatMap((one) => Object.values(one.figures));
+  if (data.results.every((one) => one.measurements.every(({samples}) => samples.length < 2))) {
+    return element('p', {class: 'hint'}, 'Bars and points are the figures of single runs: how far they vary is unknown.');
+  }
   const parts = ['Bars and points are medians.'];
   if (spreads.some((one) => one.length > 3)) parts.push('Solid whiskers: 95 % interval of the median.');
   if (spreads.some((one) => one.length === 3 && one[1] < one[2])) {
