@@ -25,7 +25,8 @@ struct Cell {
 
   std::string text, below;
 };
-// The median, and below it the range of the samples: "320", "200–400". Without a spread "-".
+// The median, and below it its 95 % interval, of fewer than six samples their range: "320",
+// "200–400". Without a spread "-".
 Cell spread_cell(const std::optional<Spread>& spread,
                  const std::function<std::string(double)>& text = format_number);
 
