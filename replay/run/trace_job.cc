@@ -21,7 +21,6 @@
 #include "replay/run/time_estimate.h"
 #include "replay/run/trace_shape.h"
 #include "replay/volumes/mount.h"
-#include "traces/catalog_reel.h"
 #include "traces/check/check_text.h"
 #include "traces/edit/copies.h"
 #include "traces/mysql/mysql_mix.h"
