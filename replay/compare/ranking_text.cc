@@ -21,7 +21,7 @@ std::string joined(const std::vector<std::size_t>& groups, std::span<const std::
   return fmt::format("{}", fmt::join(list, ", "));
 }
 
-// "btrfs slower than ext4, xfs": a part for each list of faster ones.
+// "btrfs slower than ext4, xfs": a part for each list of faster ones, short lists first.
 std::string slower_of(const RankedMeasurement& one, std::vector<std::size_t> RankedEntry::* list,
                       std::span<const std::string> names) {
   const auto others = std::ranges::count(one.entries, true, &RankedEntry::comparable) - 1;
@@ -32,8 +32,11 @@ std::string slower_of(const RankedMeasurement& one, std::vector<std::size_t> Ran
     std::ranges::sort(faster);
     slower[std::move(faster)].push_back(entry.group);
   }
+  std::vector<std::pair<std::vector<std::size_t>, std::vector<std::size_t>>> sorted(slower.begin(),
+                                                                                    slower.end());
+  std::ranges::stable_sort(sorted, {}, [](const auto& part) { return part.first.size(); });
   std::vector<std::string> parts;
-  for (const auto& [faster, groups] : slower) {
+  for (const auto& [faster, groups] : sorted) {
     const bool all = others > 1 && std::ssize(faster) == others;
     parts.push_back(fmt::format("{} slower than {}", joined(groups, names),
                                 all ? "all others" : joined(faster, names)));

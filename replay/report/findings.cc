@@ -324,12 +324,12 @@ void add_main_figures(Results results, const Overview& overview, Findings& findi
     const bool rate = one.metric->unit == Unit::mb_per_s || one.metric->unit == Unit::per_second;
     const std::string low = figure_text(one.metric->unit, one.low),
                       high = figure_text(one.metric->unit, one.high);
-    texts.push_back(fmt::format("{}: {}{}{}{}", one.name, low, low == high ? "" : " to ",
+    texts.push_back(fmt::format("{} {}{}{}{}", one.name, low, low == high ? "" : " to ",
                                 low == high ? "" : high,
                                 rate ? fmt::format(" {}", one.metric->heading) : ""));
   }
   if (parts.size() > kNamed) texts.push_back(fmt::format("{} more", parts.size() - kNamed));
-  findings.push_back(sentence_of(fmt::format("{}", fmt::join(texts, "; "))));
+  findings.push_back(fmt::format("Measured: {}.", fmt::join(texts, "; ")));
 }
 
 // Volumes on one drive do not differ by drives, and copies between them stay on it.

@@ -139,8 +139,8 @@ std::string results_section(std::span<const ReportedResult> results,
       "percentiles and maxima of latency are those of all samples together; 1 MB is 10^6 bytes";
   return text + (overview.series.size() > 1
                      ? "; bold: the fastest, and all that are neither proven nor indicated to be "
-                       "slower.\n"
-                     : ".\n");
+                       "slower.\n\n"
+                     : ".\n\n");
 }
 
 // What a reader needs to judge the figures of a result, a bullet each; those that all results share
@@ -158,22 +158,21 @@ std::vector<std::string> remarks_of(const Result& result) {
   return list;
 }
 
-std::string result_section(const Result& result, const std::vector<std::string>& remarks) {
+std::string result_section(const Result& result, std::vector<std::string> remarks) {
   std::string text;
   const std::string incomplete = incomplete_text(result);
   if (!incomplete.empty())
     text += fmt::format("**Incomplete: {}.**\n\n", markdown_text(incomplete));
   if (!result.note.empty()) text += markdown_text(result.note) + "\n\n";
-  text += volumes(result);
-  return text + fmt::format("- started {}\n", markdown_text(result.started)) +
-         markdown_bullets(remarks);
+  remarks.insert(remarks.begin(), "started " + result.started);
+  return text + volumes(result) + markdown_bullets(remarks);
 }
 
 // A section for each result, after what they have in common.
 std::string result_sections(std::span<const ReportedResult> results) {
   std::vector<std::vector<std::string>> remarks;
   for (const ReportedResult& one : results) remarks.push_back(remarks_of(one.result));
-  if (results.size() == 1) return "\n" + result_section(results[0].result, remarks[0]);
+  if (results.size() == 1) return result_section(results[0].result, remarks[0]);
   std::vector<std::string> common;
   for (const std::string& one : remarks[0]) {
     const bool in_all = std::ranges::all_of(remarks, [&](const std::vector<std::string>& list) {
@@ -181,13 +180,13 @@ std::string result_sections(std::span<const ReportedResult> results) {
     });
     if (in_all) common.push_back(one);
   }
-  std::string text = common.empty() ? "" : "\n## Common to all\n\n" + markdown_bullets(common);
+  std::string text = common.empty() ? "" : "## Common to all\n\n" + markdown_bullets(common);
   const std::vector<std::string> headings = result_names(results);
   for (std::size_t i = 0; i < results.size(); ++i) {
     std::erase_if(remarks[i], [&](const std::string& one) {
       return std::ranges::find(common, one) != common.end();
     });
-    text += fmt::format("\n## {}\n\n{}", markdown_text(headings[i]),
+    text += fmt::format("## {}\n\n{}", markdown_text(headings[i]),
                         result_section(results[i].result, remarks[i]));
   }
   return text;
@@ -221,10 +220,12 @@ std::string markdown_report(const ReportColumns& columns,
   text += result_sections(results);
   if (text.contains(kBetweenSessions)) {
     text += fmt::format(
-        "\nIntervals called “{}” include the spread that sessions are assumed to have; others rest "
-        "on measured figures alone.\n",
+        "Intervals called “{}” include the spread that sessions are assumed to have; others rest "
+        "on "
+        "measured figures alone.\n\n",
         kBetweenSessions);
   }
+  text.pop_back();  // each part ends with an empty line
   return text;
 }
 

@@ -406,7 +406,7 @@ TEST_CASE("the page of one drive begins with its main figures") {
   Result result;
   result.complete = true;
   result.measurements = {steady("a", "read", "ext4", 100), steady("b", "read", "ext4", 400)};
-  CHECK(findings_of(just(result)).front() == "Read a: 100 MB/s; read b: 400 MB/s.");
+  CHECK(findings_of(just(result)).front() == "Measured: read a 100 MB/s; read b 400 MB/s.");
 }
 
 TEST_CASE("a replay's finding has its time and differences") {
