@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "filesets/system/counted.h"
 #include "filesets/system/units.h"
 
 namespace filereel {
@@ -207,6 +209,19 @@ std::string TimeEstimate::limit(double all) const {
   return fmt::format("; at most {}, by the budget of automatic repetitions", format_duration(most));
 }
 
+std::string TimeEstimate::assumed_jobs() const {
+  std::set<const Job*> jobs, measured;
+  for (const Part& part : parts_) {
+    jobs.insert(part.plan.job);
+    if (std::ranges::any_of(part.units, [](const Unit& unit) { return unit.ended > 0; }))
+      measured.insert(part.plan.job);
+  }
+  const std::size_t assumed = jobs.size() - measured.size();
+  if (assumed == 0) return "";
+  return fmt::format("; {} {} no complete repetition yet", counted_of(assumed, jobs.size(), "job"),
+                     agreeing(assumed, "has", "have"));
+}
+
 std::optional<std::string> TimeEstimate::news() {
   const double left = left_s(), all = seconds_since(began_ns_) + left;
   const bool first = told_s_ == 0;
@@ -218,8 +233,8 @@ std::optional<std::string> TimeEstimate::news() {
   const bool measured =
       std::ranges::any_of(parts_, [](const Part& part) { return part.work.measured_s > 0; });
   if (measured) {
-    return fmt::format("estimated time by the repetitions so far: {}, {} left{}",
-                       format_duration(all), format_duration(left), limit(all));
+    return fmt::format("estimated time by the repetitions so far: {}, {} left{}{}",
+                       format_duration(all), format_duration(left), assumed_jobs(), limit(all));
   }
   return fmt::format(
       "estimated time: {}, assuming {:.0f} MB/s until the first repetition has ended{}",

@@ -101,6 +101,7 @@ class TimeEstimate {
   double end_lap();  // its seconds
   double seconds_since(std::uint64_t began_ns) const;
   std::string limit(double all) const;
+  std::string assumed_jobs() const;  // how many; "" for none
 
   std::size_t sides_;
   std::vector<Part> parts_;

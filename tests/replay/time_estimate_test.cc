@@ -38,7 +38,9 @@ struct TimedRun {
 };
 
 // Only the addresses of jobs are used.
-const Job* const kJob = reinterpret_cast<const Job*>(&kSecond);
+constexpr char kPlaces[2] = {};
+const Job* const kJob = reinterpret_cast<const Job*>(&kPlaces[0]);
+const Job* const kOtherJob = reinterpret_cast<const Job*>(&kPlaces[1]);
 
 TEST_CASE("before anything is measured the assumed times count") {
   TimedRun run({{.job = kJob, .points = 2, .runs = 3, .unit = {.work_s = 4, .waits_s = 1}}}, 2);
@@ -167,6 +169,22 @@ ExpectedTime time_of(const std::string& phase) {
   Recipe recipe = workload.recipe(0);
   name_volumes(recipe, 1);
   return expected_time(recipe, 0, Synthesis(recipe, {}));
+}
+
+TEST_CASE("an estimate says how many jobs have no repetition yet") {
+  TimedRun run({{.job = kJob, .runs = 1, .unit = {.work_s = 10}},
+                {.job = kOtherJob, .runs = 1, .unit = {.work_s = 10}},
+                {.job = kJob, .runs = 1, .unit = {.work_s = 10}}});
+  run.estimate.begin_part(0);
+  run.estimate.set_runs(1);
+  run.unit(1, 19);
+  run.estimate.end_part();
+  CHECK(run.estimate.news().value_or("").ends_with("; 1 of 2 jobs has no complete repetition yet"));
+  run.estimate.begin_part(1);
+  run.estimate.set_runs(1);
+  run.unit(1, 99);
+  run.estimate.end_part();
+  CHECK(run.estimate.news().value_or("").ends_with(" left"));
 }
 
 TEST_CASE("rates and pauses of a workload count") {
