@@ -1,7 +1,6 @@
 #include "tools/compare_table.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <span>

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "filesets/system/counted.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
 #include "replay/results/block_baseline.h"

@@ -62,7 +62,8 @@ void RecordingConditions::add_busy(TraceBuilder& builder, std::optional<double> 
   if (others <= kMuchOtherCpu || waited_s.value_or(recorded_s) < kMuchWaiting * recorded_s) return;
   std::string text = fmt::format("other programs took {} of the CPU time", percent_text(others));
   if (waited_s) {
-    text += fmt::format(", and its threads waited for a CPU for {}", format_duration(*waited_s));
+    text += fmt::format(", and the program's threads waited for a CPU for {}",
+                        format_duration(*waited_s));
   }
   builder.fact(kBusyFact, text);
 }

@@ -139,8 +139,7 @@ std::string cells_text(const Result& result) {
   for (const Measurement& one : result.measurements) {
     if (one.samples.size() < 2) continue;
     repeated = true;
-    const auto job = std::ranges::find(result.plan.jobs, one.workload, &JobRecord::name);
-    if (job != result.plan.jobs.end() && job->axes.size() > 1) continue;  // grids have no room
+    if (result.job_of(one).axes.size() > 1) continue;  // grids have no room
     const std::optional<Spread> spread = one.seconds(&Sample::elapsed_s);
     if (spread) (spread->interval ? intervals : ranges) = true;
   }

@@ -14,7 +14,7 @@ std::vector<std::string> recording_remarks(const TraceInfo& info) {
     remarks.push_back(fmt::format("during the recording, {}{}", printable(fact->second), meaning));
   };
   add(kClientFact, "");
-  add(kBusyFact, ": the recorded time contains these waits, a replay does not repeat them");
+  add(kBusyFact, ": waits for a CPU are in the recorded time, but a replay does not repeat them");
   return remarks;
 }
 

@@ -59,14 +59,16 @@ std::optional<GroupedCommits> grouped_commits(RecordedSource& source, double rec
     }
   }
   double seconds = 0;
-  for (auto& [id, file] : files) {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> times;
+  for (const auto& [id, file] : files) {
     if (file.changes < kLeastChanges) continue;
     all.syncs += file.syncs;
     for (const auto& [begin, end] : file.times) seconds += static_cast<double>(end - begin);
-    all.in_progress_s += covered_s(file.times);
+    times.insert(times.end(), file.times.begin(), file.times.end());
     all.threads = std::max(all.threads, static_cast<std::uint32_t>(file.threads.size()));
   }
   if (all.syncs == 0) return std::nullopt;
+  all.in_progress_s = covered_s(times);
   all.sync_s = seconds / kSecond / static_cast<double>(all.syncs);
   return all;
 }
@@ -101,7 +103,8 @@ std::string grouped_commits_text(const GroupedCommits& commits, double most) {
       most > 0 ? fmt::format(". The program may be faster than shown there; the lower ends of the "
                              "intervals allow for it (up to {:.0f} %)",
                              most * 100)
-               : "; here they are as fast as in the recording, so that saves nothing");
+               : "; here they, or the whole replay, take no longer than in the recording, so that "
+                 "saves nothing");
 }
 
 }  // namespace filereel

@@ -7,9 +7,8 @@
 // - It grows in proportion to the duration of a sync, compared with the recorded one.
 // - During a sync, no more commits arrive than the recorded rate of syncs allows.
 // - Only the time in which such syncs are in progress shrinks. Threads sync at the same time, so
-// this
-//   is less than the sum of their syncs: at least as many are in progress at a time as there were
-//   in the recording, where they ended sooner.
+//   this is less than the sum of their syncs: at least as many are in progress at a time as there
+//   were in the recording, where they ended sooner.
 // - It saves nothing where it takes as long as in the recording, whose syncs were faster.
 #pragma once
 

@@ -73,6 +73,7 @@ struct TimeDifference {
   double size = 0;
   double runs = 0;  // repetitions
   double of_runs = 0, fixed = 0;
+  bool first_slower = false;
 
   // The probability of a difference at least as large between two volumes of the same speed.
   double two_sided() const {
@@ -109,6 +110,7 @@ TimeDifference difference_of(const ReplayedTime& one, const ReplayedTime& other,
   }
   const double saved = -std::log1p(-(ratio > 0 ? first : second).most_saved);  // by the slower one
   found.size = std::max(0.0, std::abs(ratio) - saved);
+  found.first_slower = ratio > 0;
   return found;
 }
 
@@ -119,9 +121,9 @@ void rank(std::span<ReplayedTime> times, std::span<const ReplayedVolume> volumes
   for (std::size_t i = 0; i < times.size(); ++i) {
     for (std::size_t j = i + 1; j < times.size(); ++j) {
       if (times[i].time.rank == 0 || times[j].time.rank == 0) continue;
-      const bool in_order = times[i].time.median_s <= times[j].time.median_s;
-      pairs.emplace_back(&times[in_order ? i : j], &times[in_order ? j : i]);
-      p.push_back(difference_of(times[i], times[j], volumes, errors).two_sided());
+      const TimeDifference found = difference_of(times[i], times[j], volumes, errors);
+      pairs.emplace_back(&times[found.first_slower ? j : i], &times[found.first_slower ? i : j]);
+      p.push_back(found.two_sided());
     }
   }
   const std::vector<double> adjusted = holm_adjusted(p, std::vector<double>(p.size(), 1));

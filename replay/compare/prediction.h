@@ -9,17 +9,14 @@
 //   the program's time.
 // - The interval of a time is its median times and divided by
 //   exp(1.96 × sqrt(spread² + single² + sessions²)).
-// - The ratio of two volumes that took turns has the standard error sqrt(pairs² + between²):
-// `pairs`
-//   is that of the mean logarithm of the ratios of the two replays of each turn, and an error of a
-//   reel that is the same on all volumes would cancel. Of two that were measured one after the
-//   other, such as two file systems of one volume, it is sqrt(spread1² + spread2² + between² +
-//   2 sessions²). A volume is shown to be slower than
-//   another if the two-sided p of the normal distribution, corrected for all pairs (holm.h), is at
-//   most 5 %.
+// - The ratio of two volumes that took turns has the standard error sqrt(pairs² + between²), where
+//   `pairs` is that of the mean logarithm of the ratios of the two replays of each turn, and an
+//   error of a reel that is the same on all volumes would cancel. Of two that were measured one
+//   after the other, such as two file systems of one volume, it is sqrt(spread1² + spread2² +
+//   between² + 2 sessions²). A volume is shown to be slower than another if the two-sided p of the
+//   normal distribution, corrected for all pairs (holm.h), is at most 5 %.
 // - What grouped commits may save (grouped_commits.h) lowers the begin of an interval, but not
-// below
-//   the recorded time, and the time of the slower one of two volumes.
+//   below the recorded time, and the time of the slower one of two volumes.
 #pragma once
 
 #include <cstddef>
@@ -65,7 +62,7 @@ struct PredictedTime {
 };
 
 struct Prediction {
-  std::optional<ReplayAccuracy> accuracy;  // nothing: intervals and ranks have only the spread
+  std::optional<ReplayAccuracy> accuracy;  // nothing: only the spread and that of sessions count
   std::vector<PredictedTime> times;        // by rank, then by median; those without a rank last
   double sessions = 0;                     // see predict_times
   // The share of the CPU time that others took during the replays; nothing if unknown.

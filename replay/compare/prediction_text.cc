@@ -66,7 +66,8 @@ bool indistinct(const Times& times) {
 std::string deciding_text(const std::optional<std::uint32_t>& runs) {
   return runs ? fmt::format("About {} (--runs) may decide between the two fastest.",
                             counted(*runs, "run"))
-              : "More runs would not decide between the two fastest.";
+              : fmt::format("Up to {} would not decide between the two fastest.",
+                            counted(kMostAdvisedRuns, "run"));
 }
 
 // Whether others used so much of the CPUs that the intervals are wide for it.

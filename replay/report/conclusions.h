@@ -25,6 +25,6 @@ struct Conclusions {
 
 // The columns must outlive the conclusions.
 Conclusions conclusions_of(const ReportColumns& columns,
-                           std::span<const StoredPrediction> predictions = {});
+                           std::span<const StoredPrediction> predictions);
 
 }  // namespace filereel

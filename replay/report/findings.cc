@@ -291,8 +291,8 @@ void add_least_steady(Results results, const Overview& overview, Findings& findi
   if (widest >= kNotable) findings.push_back(text);
 }
 
-// The main figures of a single drive: "Create programs: 564 MB/s; random-read: 41.7 to 589 MB/s".
-// The points of a sweep, and the phases of a workload, share a part.
+// The main figures of a single drive: "Measured: create programs 564 MB/s; random-read 41.7 to
+// 589 MB/s." The points of a sweep, and the phases of a workload, share a part.
 void add_main_figures(Results results, const Overview& overview, Findings& findings) {
   constexpr std::size_t kNamed = 5;
   struct Part {
@@ -307,8 +307,9 @@ void add_main_figures(Results results, const Overview& overview, Findings& findi
     const std::optional<Spread> spread =
         spread_of(*row.metric, results[overview.series[0].result].result, *row.first);
     if (!spread) continue;
-    const std::string name =
+    std::string name =
         kind.by_set ? fmt::format("{} {}", row.key.operation, row.key.set) : row.key.workload;
+    if (std::ranges::any_of(row.first->samples, &Sample::moved_no_data)) name += " (no data moved)";
     const auto same = std::ranges::find_if(
         parts, [&](const Part& one) { return one.name == name && one.metric == row.metric; });
     if (same == parts.end()) {
@@ -342,6 +343,8 @@ void add_shared_drive(Results results, Findings& findings) {
       far = far || volume.role != Role::near;
       targets.insert(volume.target);
       for (const DeviceIdentity& drive : volume.drives) {
+        // Without a serial number, another machine may have a drive of the same name.
+        if (drive.serial.empty() && one.result.session != results[0].result.session) return;
         drives.insert(fmt::format("{} {} {}", one.result.host.cpu, drive.serial, drive.name));
       }
     }

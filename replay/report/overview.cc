@@ -160,11 +160,12 @@ const SweepAxis& longest_axis(const JobRecord& job) {
   return *longest;
 }
 
-// Names, such as those of copy programs, have no curve.
-bool is_numeric(const SweepAxis& axis) {
-  return std::ranges::all_of(axis.values, [](const std::string& value) {
-    return !value.empty() && value.front() >= '0' && value.front() <= '9';
-  });
+// Names, such as those of copy programs, have no curve. Axes that are not of the sweep have one.
+bool has_curve(const JobRecord& job, const std::string& name) {
+  const auto axis = std::ranges::find(job.axes, name, &SweepAxis::name);
+  return axis == job.axes.end() || std::ranges::all_of(axis->values, [](const std::string& value) {
+           return !value.empty() && value.front() >= '0' && value.front() <= '9';
+         });
 }
 
 // Over the size of accesses, operations/s only say that larger ones take longer.
@@ -213,7 +214,7 @@ std::vector<ReportView> views_of(std::span<const ReportedResult> results,
     const JobRecord* job = job_named(results, rows.front()->key.workload);
     const bool swept = job && !job->axes.empty();
     if (view.by.empty() && swept) view.by = longest_axis(*job).name;
-    if (view.form.empty()) view.form = swept && is_numeric(longest_axis(*job)) ? "lines" : "bars";
+    if (view.form.empty()) view.form = swept && has_curve(*job, view.by) ? "lines" : "bars";
     if (!view.metrics.empty() || view.form == "bars" || view.form == "table") return false;
     view.metrics.emplace_back(is_of_sizes(view.by) ? "mb_per_s"
                                                    : usual_metrics(rows).front()->name);

@@ -129,8 +129,7 @@ std::string doubt_of(const Index& index, std::span<const std::size_t> order) {
                                        : best.interval->low <= next.interval->high &&
                                              next.interval->low <= best.interval->high);
   }
-  return overlap ? ", not certain: the 95 % intervals, with the spread between sessions, overlap"
-                 : "";
+  return overlap ? ", not certain: the 95 % intervals leave the order open" : "";
 }
 
 // "B leads the index “all” with 123 MB/s (110–130), not certain: …"; "" without one.
@@ -201,7 +200,7 @@ std::string verdict_of(const Overview& overview, const Standings& standings) {
 
 void follow_comparison(const ResultComparison& comparison, const Overview& overview,
                        Standings& standings) {
-  if (overview.series.size() != 2) return;
+  if (overview.series.size() != 2 || overview.series[0].result == overview.series[1].result) return;
   std::map<MeasurementKey, const ComparedMeasurement*> compared;
   for (const ComparedMeasurement& one : comparison.measurements) {
     MeasurementKey key = one.key;

@@ -49,7 +49,8 @@ struct Standings {
 std::vector<std::string> names_of(const Overview& overview);
 
 // Marks of two series after their comparison, which is what the report says of them: one page has
-// no second answer at another level.
+// no second answer at another level. Those of more series, such as two results on several file
+// systems, stay those of the ranking.
 void follow_comparison(const ResultComparison& comparison, const Overview& overview,
                        Standings& standings);
 

@@ -66,11 +66,10 @@ std::string targets_of(const Result& result) {
 
 // Scale and time limit of the measurement's job, two cells; the limit is empty without one.
 std::string job_cells(const Result& result, const Measurement& measurement) {
-  const auto job = std::ranges::find(result.plan.jobs, measurement.workload, &JobRecord::name);
-  if (job == result.plan.jobs.end()) return ",";
-  const auto time = std::ranges::find(job->settings, "time", &Parameters::value_type::first);
-  return fmt::format("{},{}", job->scale,
-                     time == job->settings.end() ? "" : text_cell(time->second));
+  const JobRecord& job = result.job_of(measurement);
+  if (job.name.empty()) return ",";
+  const auto time = std::ranges::find(job.settings, "time", &Parameters::value_type::first);
+  return fmt::format("{},{}", job.scale, time == job.settings.end() ? "" : text_cell(time->second));
 }
 
 std::string parameters_of(const Measurement& measurement) {

@@ -100,7 +100,7 @@ TEST_CASE("whether more runs may decide is told only where the two fastest may b
     stored.prediction = predict_times(stored.volumes, kAccuracy, 0);
     return conclusion_text(stored);
   };
-  CHECK(told(1.0001).contains("More runs would not decide between the two fastest."));
+  CHECK(told(1.0001).contains("Up to 100 runs would not decide between the two fastest."));
   CHECK_FALSE(told(2).contains("between the two fastest"));
 }
 

@@ -158,7 +158,6 @@ RecordOutcome StraceRecorder::record(const RecordRequest& request, TraceBuilder&
     if (program) import.begin_with_exec();
     for (const KnownProcess& one : known) import.begin_process(one);
     import.run();
-    request.ended();
     outcome.origin_ns = import.origin_ns();
     outcome.ended_ns = import.end_ns();
   }
@@ -169,6 +168,7 @@ RecordOutcome StraceRecorder::record(const RecordRequest& request, TraceBuilder&
   }
   builder.fact("command", command);
   if (program) outcome.status = program->wait(detached ? 0 : 1);
+  request.ended();  // their processor time counts as filereel's only now that both were waited for
   return outcome;
 }
 

@@ -76,8 +76,9 @@ function axesThatVary(rows) {
 }
 
 const plainAxes = ['job', 'phase', 'set'];
-const isNumeric = (value) => /^[0-9]/.test(value);
-const placeText = (name, value) => plainAxes.includes(name) || !isNumeric(value) ? value : `${name} ${value}`;
+// Numbers and truth values say nothing without the name of their axis.
+const needsName = (value) => /^([0-9]|true$|false$)/.test(value);
+const placeText = (name, value) => plainAxes.includes(name) || !needsName(value) ? value : `${name} ${value}`;
 
 // Names that distinguish the rows of a view.
 function rowNames(rows) {
@@ -371,16 +372,17 @@ function meanOfPoints(rows, series, metric) {
   return {median, low: median, high: median};
 }
 
-// What the marks of the overview mean, as far as it has any.
+// What the marks of the overview mean, as far as it has any. Rows of predictions alone are not tested.
 function overviewNote() {
   const marks = new Set(data.rows.flatMap((row) => row.standings || []));
-  const source = data.comparison ? 'the comparison' : 'the ranking';
+  // As follow_comparison: several file systems of two results are ranked.
+  const source = data.comparison && data.series.length === 2 ? 'the comparison' : 'the ranking';
   return ['Medians; percentiles and maxima of latency are those of all samples together.',
           marks.has(2) ? '▲ marks the fastest, and all that are neither proven nor indicated to be slower.' : '',
           marks.has(1) ? '△ marks one that is indicated to be the fastest, which is weaker: repeat the measurement.' : '',
           marks.has(1) || marks.has(2)
               ? `Marks follow ${source}, and are in the columns of the tested figure alone: the time until durable and rates until durable, or the elapsed time and operations/s. Where no column has a mark, none is shown or indicated to be the fastest, or it is a mean of measurements, which is not tested.`
-              : 'No difference is proven, and none is indicated to be the fastest.',
+              : marks.size > 0 ? 'None is proven or indicated to be the fastest.' : '',
           'Select a heading to sort by it.'].filter(Boolean).join(' ');
 }
 
