@@ -30,6 +30,7 @@
 #include "replay/run/plan.h"
 #include "replay/run/runner.h"
 #include "replay/statistics/bootstrap.h"
+#include "replay/statistics/order.h"
 #include "tools/clean.h"
 #include "tools/commands.h"
 #include "tools/job_arguments.h"
@@ -182,14 +183,18 @@ std::vector<ReplayedVolume> replayed_volumes(std::span<const Result> results,
     for (const Measurement& one : result.measurements) {
       ReplayedVolume& volume = volumes.emplace_back(
           ReplayedVolume{.name = volume_name(result, one), .file_system = one.file_system});
+      std::vector<double> saved;  // shares
       for (const Sample& sample : one.samples) {
         if (sample.conditions.stops.value_or(0) > 0) ++volume.stopped;
         const bool unusable = allow_divergence ? was_cut_short(sample) : has_failed(sample);
         if (unusable || !(sample.elapsed_s > 0)) continue;
         volume.seconds.push_back(sample.elapsed_s);
         volume.runs.push_back(sample.run);
-        if (!commits) continue;
-        volume.most_saved = std::max(volume.most_saved, most_saved(*commits, sample));
+        volume.begins_s.push_back(sample.started_s);
+        if (commits) saved.push_back(most_saved(*commits, sample));
+      }
+      if (!saved.empty()) {
+        volume.most_saved = median(saved);
         volume.saved_to_s = commits->recorded_s;
       }
       if (allow_divergence || failures_of(result, one).empty()) continue;

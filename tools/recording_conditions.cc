@@ -69,6 +69,7 @@ void RecordingConditions::add_busy(TraceBuilder& builder, std::optional<double> 
 }
 
 void RecordingConditions::add_facts(TraceBuilder& builder, std::optional<double> waited_s) const {
+  if (process_ != 0) builder.fact(kRunningFact, "before the recording");
   for (const auto& quotas : {&Look::own, &Look::of_program}) {
     const auto throttling = throttling_between(before_.*quotas, after_.*quotas);
     if (!throttling || !throttling->matters()) continue;

@@ -8,6 +8,11 @@ namespace filereel {
 
 std::vector<std::string> recording_remarks(const TraceInfo& info) {
   std::vector<std::string> remarks;
+  if (info.facts.contains(std::string(kRunningFact))) {
+    remarks.emplace_back(
+        "the program was running before the recording, so the recorded time is that of the "
+        "recording, with all pauses of the program");
+  }
   const auto add = [&](std::string_view name, std::string_view meaning) {
     const auto fact = info.facts.find(std::string(name));
     if (fact == info.facts.end()) return;

@@ -10,6 +10,7 @@
 
 namespace filereel {
 
+inline constexpr std::string_view kRunningFact = "running";  // before the recording began
 inline constexpr std::string_view kBusyFact = "busy";      // other programs used the processors
 inline constexpr std::string_view kClientFact = "client";  // it seems to be one of a server
 

@@ -118,6 +118,9 @@ Parameters shared_replay_of(const List& list) {
   return shared_replay(keys);
 }
 
+// The parameters of its replay that are not among the shared ones.
+Parameters own_replay(const MeasurementKey& key, const Parameters& shared);
+
 struct ComparedSide {
   std::uint32_t samples = 0;   // number of compared samples
   std::uint32_t left_out = 0;  // samples that failed or moved no data

@@ -192,6 +192,13 @@ Parameters shared_replay(std::span<const MeasurementKey> keys) {
   return shared.value_or(Parameters{});
 }
 
+Parameters own_replay(const MeasurementKey& key, const Parameters& shared) {
+  Parameters own = shared_replay({&key, 1});
+  std::erase_if(own,
+                [&](const auto& one) { return std::ranges::find(shared, one) != shared.end(); });
+  return own;
+}
+
 std::string key_text(const MeasurementKey& key, const Parameters& without) {
   std::vector<std::string> parts;
   parts.push_back(key.workload);

@@ -96,15 +96,20 @@ double most_saved(const GroupedCommits& commits, const Sample& sample) {
   return std::min(share * (1 - 1 / group), most);
 }
 
-std::string grouped_commits_text(const GroupedCommits& commits, double most) {
+std::string grouped_commits_text(const GroupedCommits& commits, double saved, double lowered) {
+  constexpr double kWorthTelling = 0.005;
+  const std::string effect =
+      lowered >= kWorthTelling
+          ? fmt::format(
+                ", which a replay does not: the intervals begin up to {:.0f} % lower for it",
+                lowered * 100)
+      : saved > 0
+          ? ", which a replay does not: the intervals contain what that can save"
+          : "; here they, or the whole replay, take no longer than in the recording, so that "
+            "saves nothing";
   return fmt::format(
       "{:.0f} % of the syncs are commits that a server can combine on a slow disk{}",
-      static_cast<double>(commits.syncs) / static_cast<double>(commits.all_syncs) * 100,
-      most > 0 ? fmt::format(". The program may be faster than shown there; the lower ends of the "
-                             "intervals allow for it (up to {:.0f} %)",
-                             most * 100)
-               : "; here they, or the whole replay, take no longer than in the recording, so that "
-                 "saves nothing");
+      static_cast<double>(commits.syncs) / static_cast<double>(commits.all_syncs) * 100, effect);
 }
 
 }  // namespace filereel

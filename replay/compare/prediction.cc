@@ -9,6 +9,7 @@
 
 #include "filesets/system/counted.h"
 #include "filesets/system/random.h"
+#include "replay/compare/sessions.h"
 #include "replay/statistics/bootstrap.h"
 #include "replay/statistics/holm.h"
 #include "replay/statistics/normal.h"
@@ -49,17 +50,19 @@ ReplayedTime replayed(std::span<const ReplayedVolume> volumes, std::size_t numbe
   return one;
 }
 
-// The logarithms of the ratios of the replays of each turn; empty without turns.
+// The logarithms of the ratios of the replays of each turn; empty without turns, as between the
+// file systems of one volume.
 std::vector<double> turns_of(const ReplayedVolume& one, const ReplayedVolume& other) {
   std::vector<double> ratios;
-  if (one.file_system != other.file_system) return ratios;
+  std::vector<Turn> turns;
   for (std::size_t i = 0; i < one.runs.size(); ++i) {
     const auto found = std::ranges::find(other.runs, one.runs[i]);
     if (found == other.runs.end()) continue;
     const auto at = static_cast<std::size_t>(found - other.runs.begin());
     ratios.push_back(std::log(one.seconds[i] / other.seconds[at]));
+    turns.push_back({"", one.begins_s[i], other.begins_s[at]});
   }
-  return ratios;
+  return alternate(turns) ? ratios : std::vector<double>();
 }
 
 // The errors of a ratio apart from the repetitions'.
@@ -182,6 +185,7 @@ Prediction predict_times(std::span<const ReplayedVolume> volumes,
       const double low = one.time.median_s / width;
       const double saved = std::max(low * (1 - volume.most_saved), volume.saved_to_s);
       one.time.interval = {std::min(low, saved), one.time.median_s * width};
+      one.time.lowered = 1 - one.time.interval->low / low;
     }
     prediction.times.push_back(std::move(one.time));
   }

@@ -43,12 +43,12 @@ struct ReplayedVolume {
   std::string name;
   std::string file_system;
   std::vector<double> seconds = {};  // of complete repetitions, above 0
-  // The numbers of these repetitions. Those of equal number took turns on all volumes with the same
-  // file system.
+  // The numbers of these repetitions, ascending, and when they began, in seconds of one clock.
   std::vector<std::uint32_t> runs = {};
+  std::vector<double> begins_s = {};
   std::size_t stopped = 0;    // repetitions during which filereel was stopped, or the machine
   std::string obstacle = {};  // why the replays predict nothing; "" if they do
-  double most_saved = 0;      // share of the time that the program may save (grouped_commits.h)
+  double most_saved = 0;      // share of the time that grouped commits may save (grouped_commits.h)
   double saved_to_s = 0;      // no such savings below this time
 };
 
@@ -56,6 +56,7 @@ struct PredictedTime {
   std::size_t volume = 0;                 // index
   double median_s = 0;                    // of the repetitions; 0 without any
   std::optional<Interval> interval = {};  // 95 %; only with a rank
+  double lowered = 0;                     // share by which grouped commits lower its begin
   std::uint32_t rank = 0;                 // 1 + the number of `faster`; 0: `reason` says why
   std::vector<std::size_t> faster = {};   // volumes shown to be faster
   std::string reason = {};

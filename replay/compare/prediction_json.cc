@@ -29,6 +29,7 @@ Json to_json(const PredictedTime& time, const StoredPrediction& stored) {
   if (!volume.seconds.empty()) json["median_s"] = time.median_s;
   put_interval(json, "interval_95", time.interval);
   if (volume.most_saved > 0) json["most_saved"] = volume.most_saved;
+  if (time.lowered > 0) json["interval_lowered"] = time.lowered;
   json["slower_than"] = Json::array();
   for (const std::size_t other : time.faster) {
     json["slower_than"].push_back(
@@ -106,6 +107,7 @@ struct Reader {
       time.median_s = json.value("median_s", 0.0);
       time.rank = json.at("rank").get<std::uint32_t>();
       time.reason = json.value("reason", "");
+      time.lowered = json.value("interval_lowered", 0.0);
       if (const auto found = json.find("interval_95"); found != json.end()) {
         time.interval = Interval{found->at("low").get<double>(), found->at("high").get<double>()};
       }

@@ -66,6 +66,16 @@ std::vector<TimeLimit> time_limits(const StoredPrediction& stored) {
       limits.push_back({volume_name(result, one), one.file_system, std::move(text)});
     }
   }
+  const std::vector<PredictedTime>& times = stored.prediction.times;
+  std::ranges::stable_sort(limits, {}, [&](const TimeLimit& limit) {
+    return std::ranges::find_if(times,
+                                [&](const PredictedTime& time) {
+                                  const ReplayedVolume& volume = stored.volumes[time.volume];
+                                  return volume.name == limit.volume &&
+                                         volume.file_system == limit.file_system;
+                                }) -
+           times.begin();
+  });
   return limits;
 }
 

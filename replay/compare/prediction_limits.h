@@ -20,7 +20,7 @@ struct TimeLimit {
   std::string text;
 };
 
-// Of each measurement with samples.
+// Of each measurement with samples, in the order of the predicted times.
 std::vector<TimeLimit> time_limits(const StoredPrediction& stored);
 
 }  // namespace filereel

@@ -95,9 +95,12 @@ std::string savings_text(const StoredPrediction& stored) {
   const bool replayed = std::ranges::any_of(
       stored.volumes, [](const ReplayedVolume& one) { return !one.seconds.empty(); });
   if (!stored.program.commits || !replayed) return "";
-  double most = 0;
-  for (const ReplayedVolume& one : stored.volumes) most = std::max(most, one.most_saved);
-  return grouped_commits_text(*stored.program.commits, most);
+  double saved = 0, lowered = 0;
+  for (const ReplayedVolume& one : stored.volumes) saved = std::max(saved, one.most_saved);
+  for (const PredictedTime& one : stored.prediction.times) {
+    lowered = std::max(lowered, one.lowered);
+  }
+  return grouped_commits_text(*stored.program.commits, saved, lowered);
 }
 
 }  // namespace

@@ -60,25 +60,21 @@ Turns turns_of(const PooledMeasurement& side) {
   return turns;
 }
 
-// The pairs of runs, if both sides took turns: each repetition of one side begins before the next
-// repetition of the other. Two file systems of one result have a session in common, too, but were
-// measured one after the other.
+// The pairs of runs, if both sides took turns. Two file systems of one result have a session in
+// common, too, but were measured one after the other.
 std::vector<TurnPair> pairs_in_turns(const PooledMeasurement& base,
                                      const PooledMeasurement& fresh) {
   std::vector<TurnPair> pairs;
+  std::vector<Turn> turns;
   const Turns before = turns_of(base), after = turns_of(fresh);
-  const std::string* session = nullptr;
-  double last = 0;  // the later start of the turn before
   for (const auto& [turn, i] : before) {
     const auto other = after.find(turn);
     if (other == after.end()) continue;
-    const double one = base.samples[i]->started_s, two = fresh.samples[other->second]->started_s;
-    const bool is_next = session && *session == turn.first;
-    if (is_next && std::min(one, two) < last) return {};
-    session = &turn.first;
-    last = std::max(one, two);
+    turns.push_back(
+        {turn.first, base.samples[i]->started_s, fresh.samples[other->second]->started_s});
     pairs.emplace_back(i, other->second);
   }
+  if (!alternate(turns)) return {};
   // A few runs without a partner may have failed or been interrupted.
   const std::size_t most = std::max(base.samples.size(), fresh.samples.size());
   // A single one says nothing of their order.
@@ -213,6 +209,17 @@ double assumed_spread(std::string_view machine, Aspect aspect, double busy) {
   // Stalls that waiting for a CPU can explain do not count anyway (verdict.cc).
   const double of_busy = aspect == Aspect::stalls ? 0 : 0.6;
   return std::hypot(one.spread[static_cast<std::size_t>(aspect)], of_busy * busy);
+}
+
+bool alternate(std::span<const Turn> turns) {
+  for (std::size_t i = 1; i < turns.size(); ++i) {
+    const Turn &before = turns[i - 1], &next = turns[i];
+    if (next.session == before.session &&
+        std::min(next.one_s, next.other_s) < std::max(before.one_s, before.other_s)) {
+      return false;
+    }
+  }
+  return true;
 }
 
 bool took_turns(const PooledMeasurement& one, const PooledMeasurement& other) {

@@ -82,6 +82,16 @@ SessionEvidence evidence_for(Aspect aspect, const SideFigures& base, const SideF
                              std::span<const SideFigures> earlier = {},
                              const MachineChange* machine = nullptr);
 
+// The begins of two repetitions with the same number, one of each side.
+struct Turn {
+  std::string_view session;
+  double one_s = 0, other_s = 0;
+};
+
+// Whether each repetition of a side begins before the next one of the other side. `turns`: by
+// session, then by number.
+bool alternate(std::span<const Turn> turns);
+
 // Whether both were measured in turns in the same sessions.
 bool took_turns(const PooledMeasurement& one, const PooledMeasurement& other);
 

@@ -180,7 +180,7 @@ void add_replays(const Overview& overview, Findings& findings) {
     const auto& [fastest, first] = times.front();
     const auto& [slowest, last] = times.back();
     std::string text =
-        fmt::format("{} took {}{}", subject_of(*row.first), format_duration(fastest), first);
+        fmt::format("{} took {}{}", subject_of(row, overview), format_duration(fastest), first);
     if (times.size() > 1) {
       text += fmt::format("{} {}{}, {} ×", times.size() > 2 ? " (the lowest median) to" : ",",
                           format_duration(slowest), last, format_roughly(slowest / fastest));

@@ -54,7 +54,7 @@ void add_rows(std::span<const ReportedResult> results, const Overview& overview,
   const bool several = overview.series.size() > 1;
   for (std::size_t s = 0; s < row.cells.size(); ++s) {
     if (!row.cells[s]) continue;
-    MarkdownRow& line = rows.emplace_back(1, markdown_text(subject_of(*row.first)));
+    MarkdownRow& line = rows.emplace_back(1, markdown_text(subject_of(row, overview)));
     if (several) line.push_back(markdown_text(overview.series[s].name));
     for (const Metric* metric : columns) {
       const Result& result = results[overview.series[s].result].result;
@@ -206,12 +206,11 @@ std::string markdown_report(const ReportColumns& columns,
   const std::vector<ReportedResult>& results = columns.pooled();
   const Conclusions conclusions = conclusions_of(columns, predictions);
   const Overview& overview = conclusions.overview;
-  std::string text = "# File performance\n\n";
+  std::string text = "# File performance\n\n" + markdown_predictions(predictions);
   for (const std::string& finding : conclusions.findings) {
     text += "- " + markdown_text(finding) + "\n";
   }
   text += "\n";
-  text += markdown_predictions(predictions);
   text += differences_section(conclusions.standings.ranking);
   if (conclusions.comparison) text += markdown_comparison(*conclusions.comparison);
   if (!conclusions.comparison) text += markdown_ranking(conclusions.standings.ranking);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "replay/report/formatting.h"
 #include "replay/results/metrics.h"
@@ -174,6 +175,16 @@ bool is_of_sizes(std::string_view axis) {
 }
 
 }  // namespace
+
+std::string subject_of(const OverviewRow& row, const Overview& overview) {
+  std::string text = subject_of(*row.first);
+  if (!info_of(row.key.kind).replays) return text;
+  std::vector<std::string> settings;
+  for (const auto& [name, value] : own_replay(row.key, shared_replay_of(overview.rows))) {
+    settings.push_back(fmt::format("{} {}", name, value));
+  }
+  return settings.empty() ? text : fmt::format("{} ({})", text, fmt::join(settings, ", "));
+}
 
 Overview overview_of(std::span<const ReportedResult> results) {
   Overview overview{series_of(results), {}};

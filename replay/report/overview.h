@@ -32,6 +32,10 @@ struct Overview {
   std::vector<OverviewRow> rows;  // in the order of their first measurements
 };
 
+// subject_of() its measurements. The settings of a replay are named if others have different ones:
+// "app (pace think)".
+std::string subject_of(const OverviewRow& row, const Overview& overview);
+
 // Refers to `results`. Leaves out series without samples.
 Overview overview_of(std::span<const ReportedResult> results);
 

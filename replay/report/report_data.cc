@@ -240,18 +240,21 @@ Json overview_data(std::span<const ReportedResult> results, const Overview& over
     json["series"].push_back(
         {{"result", one.result}, {"file_system", one.file_system}, {"name", one.name}});
   }
+  const Parameters shared = shared_replay_of(overview.rows);
   for (std::size_t i = 0; i < overview.rows.size(); ++i) {
     const OverviewRow& row = overview.rows[i];
+    Parameters parameters = row.first->parameters;
+    for (auto& one : own_replay(row.key, shared)) parameters.push_back(std::move(one));
     Json cells = Json::array();
     for (std::size_t s = 0; s < row.cells.size(); ++s) {
       const Places& of_result = places[overview.series[s].result];
       cells.push_back(row.cells[s] ? Json(of_result.at(row.cells[s])) : Json(nullptr));
     }
-    json["rows"].push_back({{"subject", subject_of(*row.first)},
+    json["rows"].push_back({{"subject", subject_of(row, overview)},
                             {"workload", row.key.workload},
                             {"set", row.key.set},
                             {"operation", row.key.operation},
-                            {"parameters", row.first->parameters},
+                            {"parameters", std::move(parameters)},
                             {"cells", std::move(cells)},
                             {"metric", row.metric->name}});
     if (!standings.rows.empty()) json["rows"].back().update(standings_data(standings.rows[i]));

@@ -43,7 +43,7 @@ void warn_of_approximations(const TraceInfo& info, const std::string& name, Resu
       {"trace-approximated",
        fmt::format("approximated: {} ({}){}", printable(most->first), most->second,
                    others == 0 ? "" : fmt::format(", and {}", counted(others, "other kind"))),
-       fmt::format("filereel show {} lists all", name)});
+       "filereel show FILE.reel lists all"});
 }
 
 void warn_of_trace(const TraceInfo& info, const std::string& name, Result& result) {

@@ -119,6 +119,21 @@ TEST_CASE("the conclusion says if the machine was busy") {
   CHECK(conclusion_text(stored).ends_with(kBusy));
 }
 
+TEST_CASE("between volumes in turns, sessions do not count, whatever the file systems") {
+  constexpr double kSessions = 0.4;
+  std::vector<ReplayedVolume> volumes = {around("a", 1), around("b", 2)};
+  volumes[1].file_system = "btrfs";
+  for (std::uint32_t run = 1; run <= 6; ++run) {
+    volumes[0].runs.push_back(run);
+    volumes[0].begins_s.push_back(run * 10);
+    volumes[1].runs.push_back(run);
+    volumes[1].begins_s.push_back(run * 10 + 5);
+  }
+  CHECK(ranks_of(predict_times(volumes, kAccuracy, kSessions)) == std::vector<std::uint32_t>{1, 2});
+  for (double& begin : volumes[1].begins_s) begin += 100;  // one after the other
+  CHECK(ranks_of(predict_times(volumes, kAccuracy, kSessions)) == std::vector<std::uint32_t>{1, 1});
+}
+
 TEST_CASE("more pairs need larger differences") {
   // p of one pair is 0.027: enough alone, but not among six.
   std::vector<ReplayedVolume> volumes = {around("a", 1, 0), around("b", std::exp(2.21 * 0.04), 0)};
@@ -345,6 +360,9 @@ TEST_CASE("what grouped commits save lowers no interval below the recorded time"
   CHECK(low() == Approx(3));
   volumes[0].saved_to_s = 9.9;  // the interval itself reaches below it
   CHECK(low() == Approx(plain));
+  CHECK(predict_times(volumes, kAccuracy, 0).times[0].lowered == 0);
+  volumes[0].saved_to_s = 0;
+  CHECK(predict_times(volumes, kAccuracy, 0).times[0].lowered == Approx(0.8));
 }
 
 TEST_CASE("what grouped commits save lowers intervals, and decides no ranking") {

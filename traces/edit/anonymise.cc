@@ -100,7 +100,7 @@ void anonymise_trace(const TraceInput& input, std::uint64_t key, TraceBuilder& o
   remapper.add_losses();
   // Other facts, such as the command, may contain names.
   for (const std::string_view kept : {std::string_view("source"), kStoppedFact, kThrottledFact,
-                                      kFailedFact, kBusyFact, kClientFact}) {
+                                      kFailedFact, kRunningFact, kBusyFact, kClientFact}) {
     const auto fact = input.info.facts.find(std::string(kept));
     if (fact != input.info.facts.end()) out.fact(fact->first, fact->second);
   }

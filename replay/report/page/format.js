@@ -52,6 +52,7 @@ function microseconds(us) {
 
 function seconds(s) {
   if (s === null || s === undefined) return '–';
+  if (s === 0) return '0\u202fs';
   if (s < 60) return microseconds(s * 1e6);
   const minutes = Math.floor(Math.round(s) / 60);
   return `${minutes}\u202fmin ${String(Math.round(s) % 60).padStart(2, '0')}\u202fs`;
