@@ -1,6 +1,7 @@
 // filereel clean: removes leftovers of killed runs.
 #include <algorithm>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,9 +32,11 @@ std::string_view state_name(LeaseState state) {
     case LeaseState::changed:
       return "changed";
     case LeaseState::unseen:
+      return "offline";
+    case LeaseState::hung:
       break;
   }
-  return "offline";
+  return "hung";
 }
 
 std::string line_of(const ListedLease& one) {
@@ -47,7 +50,8 @@ void clean(bool only_list, Session& session) {
   std::string text;
   for (const ListedLease& one : list) text += line_of(one);
   session.print(text.empty() ? only_list ? "nothing\n" : "nothing to remove\n" : text);
-  if (std::ranges::any_of(list, [](const ListedLease& one) { return !one.why.empty(); })) {
+  if (!only_list &&
+      std::ranges::any_of(list, [](const ListedLease& one) { return !one.why.empty(); })) {
     session.exit_code = static_cast<int>(ErrorKind::failed);
   }
 }
@@ -61,7 +65,12 @@ void clear_leftovers(const Session& session) {
   } catch (const Error&) {
     return;  // the leases are unreadable; a command that needs one reports it
   }
+  std::set<std::string> hung;
   for (const ListedLease& one : list) {
+    if (!one.share.empty()) {
+      hung.insert(one.share);
+      continue;
+    }
     const bool is_mount_point = one.note.kind == LeaseKind::mount_point;
     if (is_mount_point && one.why.empty()) continue;  // invisible outside filereel
     const std::string path = printable_line(one.note.path);
@@ -72,6 +81,10 @@ void clear_leftovers(const Session& session) {
     } else if (one.state == LeaseState::changed && one.note.kind != LeaseKind::directory) {
       session.notice(fmt::format("kept {}: created by a killed run, but changed since", path));
     }
+  }
+  for (const std::string& share : hung) {
+    session.notice(fmt::format("leftovers of killed runs stay on {}, which does not respond",
+                               printable_line(share)));
   }
 }
 

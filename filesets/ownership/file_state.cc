@@ -86,6 +86,12 @@ bool keeps_identities(int file) {
   return std::ranges::find(kWithout, type) == kWithout.end();
 }
 
+bool is_removed_on_server(int file) {
+  // Figures on space are not kept by sshfs, NFS and the like.
+  struct statfs info{};
+  return fstatfs(file, &info) != 0 && (errno == ENOENT || errno == ESTALE);
+}
+
 bool set_mode(int fd, mode_t mode) {
   constexpr mode_t kRights = 07777;
   // fchmod(2) fails for O_PATH descriptors.

@@ -43,6 +43,10 @@ std::optional<FileState> read_file_state(int directory, const std::string& name 
 // is mounted again. FAT and exFAT store no numbers, and drivers of FUSE and SMB may invent them.
 bool keeps_identities(int file);
 
+// Whether the server of a share says that this open one was removed, O_PATH is sufficient. What the
+// mount remembers of it may last for a while, and other calls may tell that.
+bool is_removed_on_server(int file);
+
 // Sets the permissions of an open file; O_PATH is sufficient. Returns false on failure, with errno
 // set.
 bool set_mode(int fd, mode_t mode);

@@ -21,6 +21,7 @@
 #include "filesets/system/escapes.h"
 #include "filesets/system/limits.h"
 #include "filesets/system/read_file.h"
+#include "filesets/system/remote_mounts.h"
 
 namespace filereel {
 namespace {
@@ -97,6 +98,7 @@ bool parse_line(std::string_view key, std::string_view value, LeaseRecord& note)
     return take_number(value, note.parent.inode) && take_blank(value) &&
            parse_number(value, note.parent.birth_ns);
   }
+  if (key == "share") return unescape(value, Blanks::kept, note.share) && !note.share.empty();
   if (key == "proof") {
     note.proof = value;
     return std::ranges::all_of(value, [](char c) { return kHexadecimalDigits.contains(c); });
@@ -139,6 +141,11 @@ std::optional<LeaseRecord> read_heading(int file) {
     text += fmt::format("{}\n{}\n", kEntries, kEnd);
   }
   return parse_lease(text);
+}
+
+LeaseRecord with_share(LeaseRecord note) {
+  note.share = RemoteMounts().share_at(note.path);
+  return note;
 }
 
 // Writes under a temporary name first, so that the lease appears complete and locked or not at all.
@@ -188,6 +195,7 @@ std::string format_lease(const LeaseRecord& note) {
   if (note.parent != FileIdentity{}) {
     fmt::format_to(out, "parent {} {}\n", note.parent.inode, note.parent.birth_ns);
   }
+  if (!note.share.empty()) fmt::format_to(out, "share {}\n", escaped(note.share));
   if (!note.proof.empty()) fmt::format_to(out, "proof {}\n", note.proof);
   if (note.mounted != 0) fmt::format_to(out, "mounted {}\n", note.mounted);
   if (note.kind == LeaseKind::image) {
@@ -225,7 +233,7 @@ std::optional<LeaseRecord> parse_lease(std::string_view text) {
   return std::nullopt;
 }
 
-Lease::Lease(LeaseRecord note) : note_(std::move(note)), name_(random_name()) {
+Lease::Lease(LeaseRecord note) : note_(with_share(std::move(note))), name_(random_name()) {
   StateDirectory state = open_state_directory();
   file_ = write_lease(state, name_, note_);
   state_ = std::move(state.directory);
@@ -238,6 +246,7 @@ Lease::Lease(LeaseRecord note, Descriptor state, std::string name, Descriptor fi
       file_(std::move(file)) {}
 
 void Lease::write(LeaseRecord note) {
+  note.share = note_.share;
   file_ = write_lease(open_state_directory(), name_, note);
   note_ = std::move(note);
 }

@@ -37,7 +37,10 @@ struct LeaseRecord {
   LeaseKind kind = LeaseKind::file;
   std::string path;                       // absolute
   std::optional<FileIdentity> made = {};  // set once it exists
-  FileIdentity parent = {};               // of the parent directory; none for mount points
+  // Of the parent directory. None for mount points, and for trees at a mount point: without its
+  // mount, there is another directory, or nothing.
+  FileIdentity parent = {};
+  std::string share = {};  // below the path (RemoteMounts::share_at), set by Lease
   // Work directories without lasting identities (keeps_identities): the random name of the only
   // entry, the directory that holds all files. It is the proof in place of the identity.
   std::string proof = {};
@@ -61,7 +64,7 @@ std::optional<LeaseRecord> parse_lease(std::string_view text);
 
 class Lease {
  public:
-  // Call before the object is created. Throws Error(failed).
+  // Call before the object is created. Adds the share to `note`. Throws Error(failed).
   explicit Lease(LeaseRecord note);
   Lease(Lease&&) noexcept = default;
   Lease& operator=(Lease&&) noexcept = default;

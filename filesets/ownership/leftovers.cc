@@ -23,11 +23,33 @@
 #include "filesets/system/error.h"
 #include "filesets/system/mount_info.h"
 #include "filesets/system/printable.h"
+#include "filesets/system/remote_mounts.h"
 
 namespace filereel {
 namespace {
 
 constexpr std::int64_t kNsPerSecond = 1'000'000'000;
+
+// What a lease tells of its object. Without its file, which is locked: children must not hold it.
+struct Known {
+  const LeaseRecord& note;
+  std::int64_t age_s = 0;  // unneeded for objects that were made
+  bool held_work = false;  // a directory that contains, or contained, a work directory of ours
+};
+
+struct Finding {
+  LeaseState state = LeaseState::left;
+  std::string why = {};
+};
+
+// For the way out of a child process.
+std::string text_of(const Finding& finding) {
+  return static_cast<char>(finding.state) + finding.why;
+}
+
+Finding finding_of(const std::string& text) {
+  return {static_cast<LeaseState>(text.front()), text.substr(1)};
+}
 
 bool is_kept_kind(LeaseKind kind) {
   return kind == LeaseKind::image || kind == LeaseKind::tree;
@@ -38,7 +60,6 @@ struct Place {
   std::string above;  // path of the parent
   Descriptor parent;
   std::string name;
-  bool held_work = false;  // a directory that contains, or contained, a work directory of ours
 
   explicit Place(const std::string& path)
       : above(boost::filesystem::path(path).parent_path().string()),
@@ -55,6 +76,13 @@ Descriptor open_directory(int parent, const std::string& name) {
   return Descriptor(static_cast<int>(syscall(SYS_openat2, parent, name.c_str(), &how, sizeof how)));
 }
 
+// Whether a share shows the object although it was removed on the server.
+bool is_shown_only(const Place& place) {
+  const Descriptor object(
+      openat(place.parent.get(), place.name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+  return object && is_removed_on_server(object.get());
+}
+
 // Whether the directory contains the entry whose random name is in the lease, or nothing any more.
 bool holds_proof(const LeaseRecord& note, const Place& place) {
   const Descriptor directory = open_directory(place.parent.get(), place.name);
@@ -64,7 +92,8 @@ bool holds_proof(const LeaseRecord& note, const Place& place) {
 
 // Whether it is the recorded object. Without lasting inode numbers, the number says nothing, not
 // even if it is the same: each kind then has another proof.
-bool is_recorded(const LeaseRecord& note, const Place& place, const FileState& found) {
+bool is_recorded(const Known& known, const Place& place, const FileState& found) {
+  const LeaseRecord& note = known.note;
   if (!note.proof.empty()) return holds_proof(note, place);
   const bool same = note.made == found.identity;
   if (keeps_identities(place.parent.get())) return same;
@@ -76,18 +105,12 @@ bool is_recorded(const LeaseRecord& note, const Place& place, const FileState& f
     case LeaseKind::tree:  // its fingerprints, checked likewise
       return found.is_directory();
     case LeaseKind::directory:  // its birth time, or what it contains
-      return (same && found.identity.birth_ns != 0) || (place.held_work && found.is_directory());
+      return (same && found.identity.birth_ns != 0) || (known.held_work && found.is_directory());
     case LeaseKind::work:
     case LeaseKind::mount_point:
       break;
   }
   return same;
-}
-
-bool is_there(const LeaseRecord& note) {
-  const Place place(note.path);
-  const auto found = place.parent ? read_file_state(place.parent.get(), place.name) : std::nullopt;
-  return found && is_recorded(note, place, *found);
 }
 
 // Whether something is mounted on the mount point, which hides it.
@@ -117,13 +140,13 @@ void unmount_own(const LeaseRecord& note) {
 
 // Whether the object is that of the lease. If the process was killed before it could record what
 // it had made, the object has its random name, is empty, and is not older than the lease.
-bool is_ours(const Lease& lease, const Place& place, const FileState& found) {
-  const LeaseRecord& note = lease.note();
-  if (note.made) return is_recorded(note, place, found);
+bool is_ours(const Known& known, const Place& place, const FileState& found) {
+  const LeaseRecord& note = known.note;
+  if (note.made) return is_recorded(known, place, found);
   const bool has_random_name = note.kind != LeaseKind::directory && !is_kept_kind(note.kind);
   const bool may_be_empty = found.is_directory() || found.size == 0;
   const bool older = found.identity.birth_ns != 0 &&
-                     found.identity.birth_ns < earliest_birth_time() - lease.age_s() * kNsPerSecond;
+                     found.identity.birth_ns < earliest_birth_time() - known.age_s * kNsPerSecond;
   return has_random_name && may_be_empty && !older;
 }
 
@@ -136,21 +159,43 @@ LeaseState aside_left(const LeaseRecord& note, const Place& place) {
   return is_kept_kind(note.kind) ? LeaseState::kept : LeaseState::left;
 }
 
-LeaseState state_at(const Lease& lease, const Place& place) {
-  const LeaseRecord& note = lease.note();
-  const std::optional<FileState> parent =
-      place.parent ? read_file_state(place.parent.get()) : std::nullopt;
+// Whether the parent is the recorded directory. Of a share, the share is, and the number only where
+// it lasts.
+bool is_recorded_parent(const LeaseRecord& note, const FileState& parent, int directory) {
+  const bool same = note.parent == FileIdentity{} || parent.identity == note.parent;
+  if (note.share.empty()) return same;
+  return RemoteMounts().share_at(note.path) == note.share && (same || !keeps_identities(directory));
+}
+
+// Whether an object that is missing in the recorded parent is gone. Without lasting numbers, or a
+// birth time, another drive may be mounted there.
+bool proves_absence(const LeaseRecord& note, int directory) {
+  if (!note.share.empty() || note.parent.birth_ns != 0) return true;
+  if (is_kept_kind(note.kind) && note.made) return false;
+  return note.parent == FileIdentity{} || keeps_identities(directory);
+}
+
+LeaseState state_at(const Known& known, const Place& place) {
+  const LeaseRecord& note = known.note;
+  const int directory = place.parent.get();
+  const std::optional<FileState> parent = place.parent ? read_file_state(directory) : std::nullopt;
   if (!parent) return LeaseState::unseen;
-  std::optional<FileState> found = read_file_state(place.parent.get(), place.name);
-  const bool ours = found && is_ours(lease, place, *found);
+  std::optional<FileState> found = read_file_state(directory, place.name);
+  const bool unknown = !found && errno != ENOENT;
+  if (found && is_shown_only(place)) found.reset();
+  const bool ours = found && is_ours(known, place, *found);
   // The parent may have another number, too, even where numbers last: an overlay copies a directory
   // when something is created in it. Then what is there decides, but not what is missing.
   const bool proven = ours && note.made && note.made->birth_ns != 0;
-  const bool is_that = note.parent == FileIdentity{} || parent->identity == note.parent ||
-                       (found && (proven || !keeps_identities(place.parent.get())));
-  if (!is_that) return LeaseState::unseen;
+  const bool is_that = is_recorded_parent(note, *parent, directory) ||
+                       (found && (proven || !keeps_identities(directory)));
+  if (!is_that || unknown) return LeaseState::unseen;
   if (is_covered(note)) return LeaseState::left;
-  if (!found) return aside_left(note, place);
+  if (!found) {
+    const LeaseState aside = aside_left(note, place);
+    const bool gone = aside == LeaseState::gone;
+    return gone && !proves_absence(note, directory) ? LeaseState::unseen : aside;
+  }
   const bool changed = note.kind == LeaseKind::image &&
                        (found->size != note.size || found->modified_ns != note.modified_ns ||
                         found->changed_ns != note.changed_ns);
@@ -176,52 +221,125 @@ void remove_work(const LeaseRecord& note, const Place& place) {
 }
 
 // Throws Error(failed) if the object exists and cannot be removed.
-LeaseState remove_left(const Lease& lease, const Place& place) {
-  const LeaseRecord& note = lease.note();
+LeaseState remove_left(const Known& known, const Place& place) {
+  const LeaseRecord& note = known.note;
   if (note.kind == LeaseKind::work && note.made) remove_work(note, place);
   const std::optional<FileState> found = read_file_state(place.parent.get(), place.name);
-  if (found && !is_ours(lease, place, *found)) return LeaseState::changed;
+  if (found && !is_ours(known, place, *found)) return LeaseState::changed;
   const FileIdentity wanted = found ? found->identity : note.made.value_or(FileIdentity{});
   const int error = remove_exactly(place.parent.get(), place.name, wanted);
   const bool is_users_now = error == ENOTEMPTY && note.kind == LeaseKind::directory;
-  if (error == ESTALE || error == ENOENT || is_users_now) return LeaseState::changed;
+  if (error == ENOENT) return LeaseState::gone;  // a share may show it for a while after that
+  if (error == ESTALE || is_users_now) return LeaseState::changed;
   if (error != 0) {
     throw_failed(fmt::format("cannot remove {}: {}", printable_line(note.path), strerror(error)));
   }
   return LeaseState::removed;
 }
 
+Finding look_at(const Known& known) {
+  return {state_at(known, Place(known.note.path))};
+}
+
+// What is left is removed.
+Finding remove_at(const Known& known) {
+  Finding finding;
+  try {
+    const Place place(known.note.path);
+    finding.state = state_at(known, place);
+    if (finding.state == LeaseState::left) finding.state = remove_left(known, place);
+  } catch (const Error& error) {
+    finding.why = error.what();
+  }
+  return finding;
+}
+
+// Looks at objects and removes them, without waiting for mounts that do not respond.
+class Inspection {
+ public:
+  Finding look(const Known& known) {
+    return found(remote_.ask(known.note.path, [&] { return text_of(look_at(known)); }));
+  }
+
+  // A removal may take long. It is given up when a look takes long, too.
+  Finding remove(const Known& known) {
+    const auto looks = [&] { return text_of(look_at(known)); };
+    const Finding before = found(remote_.ask(known.note.path, looks));
+    if (before.state != LeaseState::left) return before;
+    return found(remote_.ask(
+        known.note.path, [&] { return text_of(remove_at(known)); },
+        [&] { return RemoteMounts().ask(known.note.path, looks).has_value(); }));
+  }
+
+  // Of a hung object.
+  std::string mount_of(const LeaseRecord& note) const {
+    const auto mounted = remote_.on_way_to(note.path);
+    return mounted ? mounted->mount_point : "";
+  }
+
+ private:
+  static Finding found(const std::optional<std::string>& answer) {
+    return answer ? finding_of(*answer) : Finding{LeaseState::hung};
+  }
+
+  RemoteMounts remote_;
+};
+
+ListedLease listed(LeaseRecord note, Finding finding, const Inspection& inspection) {
+  ListedLease one{std::move(note), finding.state, std::move(finding.why)};
+  if (one.state != LeaseState::hung) return one;
+  one.share = inspection.mount_of(one.note);
+  one.why = fmt::format("on {}, which does not respond", printable_line(one.share));
+  return one;
+}
+
 // An object on a drive that is reconnected later still belongs to filereel.
 constexpr std::int64_t kForgottenAfter_s = std::int64_t{90} * 24 * 3600;
 
-// Strikes off the lease if nothing is left to do.
-ListedLease clean_up(Lease& lease, bool held_work) {
-  ListedLease listed{lease.note()};
-  const LeaseRecord& note = lease.note();
-  try {
-    if (note.kind == LeaseKind::mount_point) unmount_own(note);
-    Place place(note.path);
-    place.held_work = held_work;
-    listed.state = state_at(lease, place);
-    if (listed.state == LeaseState::left) listed.state = remove_left(lease, place);
-  } catch (const Error& error) {
-    listed.why = error.what();
+// Whether the lease is needed: to remove the object later, or because it may be that of a drive
+// that returns. What is there instead of a kept object may be on another drive, too.
+bool stays_needed(const LeaseRecord& note, LeaseState state, std::int64_t age_s) {
+  const bool kept = is_kept_kind(note.kind) && note.made.has_value();
+  switch (state) {
+    case LeaseState::in_use:
+    case LeaseState::kept:
+    case LeaseState::left:
+    case LeaseState::hung:
+      return true;
+    case LeaseState::unseen:
+      return age_s < kForgottenAfter_s;
+    case LeaseState::changed:
+      return kept && age_s < kForgottenAfter_s;
+    case LeaseState::removed:
+    case LeaseState::gone:
+      break;
   }
-  const bool may_return =
-      listed.state == LeaseState::unseen || (is_kept_kind(note.kind) && note.made.has_value());
-  const bool stays = listed.state == LeaseState::left || listed.state == LeaseState::kept ||
-                     (may_return && lease.age_s() < kForgottenAfter_s);
-  if (!stays) lease.remove_record();
-  return listed;
+  return false;
+}
+
+// Strikes off the lease if nothing is left to do.
+ListedLease clean_up(Lease& lease, bool held_work, Inspection& inspection) {
+  const Known known{lease.note(), lease.age_s(), held_work};
+  Finding finding;
+  try {
+    if (known.note.kind == LeaseKind::mount_point) unmount_own(known.note);
+    finding = inspection.remove(known);
+  } catch (const Error& error) {
+    finding.why = error.what();
+  }
+  ListedLease one = listed(known.note, std::move(finding), inspection);
+  if (!stays_needed(one.note, one.state, known.age_s)) lease.remove_record();
+  return one;
 }
 
 // Directories in which a work directory proves by its content that filereel used them.
-std::set<std::string> places_of_work(std::span<const FoundLease> leases) {
+std::set<std::string> places_of_work(std::span<const FoundLease> leases, Inspection& inspection) {
   std::set<std::string> places;
   for (const FoundLease& found : leases) {
     if (found.note.proof.empty() || !found.lease) continue;
-    const Place place(found.note.path);
-    if (state_at(*found.lease, place) == LeaseState::left) places.insert(place.above);
+    const Finding finding = inspection.look({found.note, found.lease->age_s()});
+    if (finding.state != LeaseState::left) continue;
+    places.insert(boost::filesystem::path(found.note.path).parent_path().string());
   }
   return places;
 }
@@ -231,33 +349,36 @@ std::set<std::string> places_of_work(std::span<const FoundLease> leases) {
 std::vector<ListedLease> list_leases() {
   std::vector<ListedLease> list;
   std::vector<FoundLease> leases = find_leases([](const LeaseRecord&) { return true; });
-  const std::set<std::string> with_work = places_of_work(leases);
+  Inspection inspection;
+  const std::set<std::string> with_work = places_of_work(leases, inspection);
   for (FoundLease& found : leases) {
-    LeaseState state = LeaseState::in_use;
+    Finding finding{LeaseState::in_use};
     if (found.lease) {
-      Place place(found.note.path);
-      place.held_work = with_work.contains(found.note.path);
-      state = state_at(*found.lease, place);
+      finding =
+          inspection.look({found.note, found.lease->age_s(), with_work.contains(found.note.path)});
     }
-    list.push_back({std::move(found.note), state});
+    list.push_back(listed(std::move(found.note), std::move(finding), inspection));
   }
   std::ranges::sort(list, {}, [](const ListedLease& one) { return one.note.path; });
   return list;
 }
 
 std::vector<ListedLease> remove_leftovers() {
-  std::vector<FoundLease> found = find_leases([](const LeaseRecord& note) {
+  Inspection inspection;
+  std::vector<FoundLease> found = find_leases([&](const LeaseRecord& note) {
     // Kept objects are not even locked, because another run may be about to use them.
-    return !is_kept_kind(note.kind) || !note.made || !is_there(note);
+    if (!is_kept_kind(note.kind) || !note.made) return true;
+    const LeaseState state = inspection.look({note}).state;
+    return state != LeaseState::kept && state != LeaseState::hung;
   });
   // The contents of a directory come before the directory.
   std::ranges::sort(found, std::greater(), [](const FoundLease& one) { return one.note.path; });
-  const std::set<std::string> with_work = places_of_work(found);
+  const std::set<std::string> with_work = places_of_work(found, inspection);
   std::vector<ListedLease> list;
   for (FoundLease& one : found) {
     if (!one.lease) continue;
     const bool kept = is_kept_kind(one.note.kind);
-    ListedLease done = clean_up(*one.lease, with_work.contains(one.note.path));
+    ListedLease done = clean_up(*one.lease, with_work.contains(one.note.path), inspection);
     if (!kept) list.push_back(std::move(done));
   }
   return list;

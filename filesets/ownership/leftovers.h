@@ -14,16 +14,20 @@ enum class LeaseState : std::uint8_t {
   kept,     // on purpose; a later run may reuse it
   left,     // by a killed run
   removed,  // by remove_leftovers
-  gone,     // no longer exists
+  gone,     // proven to exist no longer
   changed,  // replaced, or contains something else
-  unseen,   // parent directory missing, such as on a disconnected drive
+  unseen,   // parent directory missing or another one, such as on a disconnected drive
+  hung,     // on a share that does not respond
 };
 
 struct ListedLease {
   LeaseRecord note;
   LeaseState state = LeaseState::left;
-  std::string why = {};  // why it could not be removed, or ""
+  std::string why = {};    // why it could not be looked at or removed, or ""
+  std::string share = {};  // hung: the mount point
 };
+
+// Neither waits for network and FUSE mounts that do not respond, except for two seconds each.
 
 // Returns all leases, by path. Changes nothing. Throws Error(failed) if there is no state
 // directory.

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 
 #include "filesets/ownership/file_state.h"
 #include "filesets/system/descriptor.h"
@@ -14,6 +15,7 @@
 #include "filesets/system/error.h"
 #include "filesets/system/mount_info.h"
 #include "filesets/system/printable.h"
+#include "filesets/system/remote_mounts.h"
 
 namespace filereel {
 namespace {
@@ -24,9 +26,18 @@ bool is_mounted(dev_t device) {
                              [&](const MountedFileSystem& one) { return one.device == device; });
 }
 
+// Whether the mount that the path lies on answers.
+bool mount_works(const std::string& path) {
+  const auto mounted = RemoteMounts().on_way_to(path);
+  struct statfs info{};
+  return mounted && statfs(mounted->mount_point.c_str(), &info) == 0;
+}
+
 }  // namespace
 
 std::string fate_of(int directory, const std::string& path) {
+  // Unless the driver is lost, too, the mount says so.
+  if (is_removed_on_server(directory) && mount_works(path)) return "was removed";
   const std::optional<FileState> ours = read_file_state(directory);
   struct stat info{};
   if (!ours || fstat(directory, &info) != 0) return "stopped responding";  // a lost FUSE driver

@@ -55,6 +55,15 @@ int move_up(int from, const std::string& name, int to) {
   return again;
 }
 
+// Of the parent of an open directory; none at a mount point (LeaseRecord::parent).
+FileIdentity parent_identity_of(int directory) {
+  const Descriptor parent(openat(directory, "..", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  const auto above = parent ? read_file_state(parent.get()) : std::nullopt;
+  const auto here = read_file_state(directory);
+  const bool together = above && here && above->mount != 0 && above->mount == here->mount;
+  return together ? above->identity : FileIdentity{};
+}
+
 // Creates and opens the directory named by the lease. Returns an empty Descriptor with errno set if
 // that fails, or if another directory replaced it just now (ESTALE), which is left alone.
 Descriptor make_directory(int parent, const std::string& name, mode_t mode, Lease& lease) {
@@ -365,6 +374,7 @@ void WorkDirectory::note_kept(std::uint64_t seed, std::span<const std::uint64_t>
   LeaseRecord note{.kind = LeaseKind::tree,
                    .path = full_path_,
                    .made = identity_of(target_.get()),
+                   .parent = parent_identity_of(target_.get()),
                    .seed = seed};
   note.entries = TreeFingerprints(target_.get(), path_, seed).complete(kept);
   const Lease lease(std::move(note));

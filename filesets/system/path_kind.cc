@@ -1,8 +1,12 @@
 #include "filesets/system/path_kind.h"
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
+#include <climits>
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace filereel {
 namespace {
@@ -18,6 +22,12 @@ mode_t kind_of_path(const std::string& path) {
 mode_t kind_of_name(const std::string& path) {
   struct stat info{};
   return ::lstat(path.c_str(), &info) == 0 ? info.st_mode & S_IFMT : 0;
+}
+
+std::string link_text(const std::string& path) {
+  std::array<char, PATH_MAX> text{};
+  const ssize_t size = ::readlink(path.c_str(), text.data(), text.size());
+  return {text.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0))};
 }
 
 bool path_exists(const std::string& path) {

@@ -12,6 +12,9 @@ namespace filereel {
 // nothing, or it cannot be looked up.
 mode_t kind_of_name(const std::string& path);
 
+// The text of a symbolic link; "" if it is none, or cannot be read.
+std::string link_text(const std::string& path);
+
 bool path_exists(const std::string& path);
 bool is_regular_file(const std::string& path);
 bool is_directory(const std::string& path);

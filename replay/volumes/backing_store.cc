@@ -209,6 +209,8 @@ FileIdentity BackingStore::prove_own_image(const FileState& there,
   const bool lasting = keeps_identities(directory_.get());
   const auto proves = [&](const FoundLease& found) {
     LeaseRecord note = found.note;
+    note.parent = {};  // where it is says nothing
+    note.share.clear();
     if (!lasting && note.made) note.made = now.made;  // the number is another one by now
     return note == now;
   };
@@ -364,7 +366,9 @@ void BackingStore::finish(bool keep) {
   loop_.reset();
   const int error = stays ? image_->link_as(name_) : 0;
   if (lease_ && stays && error == 0) {
-    lease_->write(note_of_image(image_->descriptor(), image_path_));
+    LeaseRecord note = note_of_image(image_->descriptor(), image_path_);
+    note.parent = read_file_state(directory_.get()).value_or(FileState{}).identity;
+    lease_->write(std::move(note));
   } else if (lease_) {
     lease_->remove_record();
   }

@@ -28,6 +28,7 @@
 #include "filesets/system/limits.h"
 #include "filesets/system/path_kind.h"
 #include "filesets/system/printable.h"
+#include "filesets/system/remote_mounts.h"
 #include "filesets/system/sandbox.h"
 #include "replay/volumes/device_part.h"
 #include "replay/volumes/mount.h"
@@ -72,12 +73,20 @@ std::string loop_device_on(dev_t device, std::span<const dev_t> own_loops) {
     const bool used = loop && ioctl(loop.get(), LOOP_GET_STATUS64, &info) == 0;
     return used ? std::optional(info) : std::nullopt;
   };
+  // A loop device on a file of a share looks at the file, and waits for the share.
+  const RemoteMounts remote;
+  const auto share_below = [&](const std::string& loop) {
+    const auto mounted = remote.on_way_to(read_sysfs("/sys/block/" + loop + "/loop/backing_file"));
+    return mounted ? mounted->mount_point : "";
+  };
   const fs::path name = fs::path(canonical_path(sysfs_folder(device))).filename();
   // Device mapper and bcache would forward the ioctl to the devices below.
   const bool is_loop = path_exists(sysfs_folder(device) + "/loop");
   const std::optional<loop_info64> own = is_loop ? describe("/dev/" + name.string()) : std::nullopt;
   for (const std::string& one : names_at("/sys/block")) {
     if (!path_exists("/sys/block/" + one + "/loop")) continue;
+    const std::string share = share_below(one);
+    if (!share.empty() && !(is_loop && share == share_below(name.string()))) continue;
     const std::string path = "/dev/" + one;
     const std::optional<loop_info64> other = describe(path);
     const dev_t number = device_number(path);
@@ -94,12 +103,19 @@ std::string loop_device_on(dev_t device, std::span<const dev_t> own_loops) {
 // Another process that has the device open for writing, such as a FUSE driver without a visible
 // mount source; "" if none is visible.
 std::string writer_of(dev_t device) {
+  const RemoteMounts remote;
   for (const std::string& number : names_at("/proc")) {
     if (number.find_first_not_of("0123456789") != std::string::npos) continue;
     if (number == std::to_string(getpid())) continue;
     const std::string process = "/proc/" + number;
+    const RemoteMounts remote_of_process(process + "/mountinfo");
     for (const std::string& fd : names_at(process + "/fd")) {
       const std::string path = process + "/fd/" + fd;
+      // Looking at a file of a share would wait for the share.
+      const std::string name = link_text(path);
+      if (!name.starts_with('/') || remote.on_way_to(name) || remote_of_process.on_way_to(name)) {
+        continue;
+      }
       if (device_number(path) != device) continue;
       // The permissions of the link show the open mode. proc_pid_fd(5)
       struct stat link{};
@@ -124,9 +140,11 @@ bool succeeds_soon(const auto& attempt) {
 // The reason why the device must not be used; "" if there is none.
 std::string user_of(dev_t device, std::span<const dev_t> own_loops) {
   require_proc("checking that a device is not in use");
+  const RemoteMounts remote;
   for (const MountedFileSystem& mounted : mounted_file_systems()) {
     // FUSE and btrfs report their own device numbers, so the source is checked as well.
-    if (mounted.device == device || device_number(mounted.source) == device) {
+    const bool names_device = mounted.source.starts_with('/') && !remote.on_way_to(mounted.source);
+    if (mounted.device == device || (names_device && device_number(mounted.source) == device)) {
       return fmt::format("mounted on {}", mounted.mount_point);
     }
   }

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <limits.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "filesets/system/directory_names.h"
+#include "filesets/system/path_kind.h"
 #include "replay/volumes/sysfs.h"
 
 namespace filereel {
@@ -26,12 +26,6 @@ std::vector<pid_t> all_processes() {
     if (error == std::errc() && stop == end) processes.push_back(number);
   }
   return processes;
-}
-
-std::string link_text(const std::string& path) {
-  char text[PATH_MAX];
-  const ssize_t size = readlink(path.c_str(), text, sizeof text);
-  return {text, static_cast<std::size_t>(std::max<ssize_t>(size, 0))};
 }
 
 // The state of an open /dev/fuse of the process, from its fdinfo; "" if it has none.

@@ -25,6 +25,7 @@ std::vector<FoundLease> all() {
 LeaseRecord full_note(LeaseKind kind) {
   LeaseRecord note{
       .kind = kind, .path = "/a b\n\xff\\c", .made = FileIdentity{12, -5}, .parent = {3, 4}};
+  note.share = kind == LeaseKind::tree ? "me@nas:/my data on /mnt/nas" : "";
   note.proof = kind == LeaseKind::work ? "0123456789abcdef" : "";
   note.mounted = kind == LeaseKind::mount_point ? 77 : 0;
   if (kind == LeaseKind::image) {

@@ -404,18 +404,22 @@ class IntegrationTest(unittest.TestCase):
             return json.load(file)
 
     @contextlib.contextmanager
-    def share(self, host="127.0.0.1"):
+    def share(self, host="127.0.0.1", options=()):
         """A share of sshfs, whose server is a local process instead of ssh: where it is mounted, and
         the directory that is served."""
         served, point = self.folder("served"), self.folder("share")
         server = self.scratch / "server"
-        server.write_text(f"#!/bin/sh\nexec {SFTP_SERVER}\n")
+        server.write_text(f"#!/bin/sh\necho $$ > '{self.scratch}/server.pid'\nexec {SFTP_SERVER}\n")
         server.chmod(0o755)
-        call("sshfs", "-o", f"ssh_command={server}", f"someone@{host}:{served}", point)
+        call("sshfs", "-o", f"ssh_command={server}", *options, f"someone@{host}:{served}", point)
         try:
             yield point, served
-        finally:
-            call("fusermount3", "-u", point)
+        finally:  # a process that waited for it may still look at it
+            wait_until(lambda: subprocess.call(["fusermount3", "-u", point],
+                                               stderr=subprocess.DEVNULL) == 0
+                       or not os.path.ismount(point), 10, 0.05)
+            if os.path.ismount(point):
+                call("fusermount3", "-u", "-z", point)
 
     def work_folder(self, volume):
         """What filereel works in while it uses a directory as a volume: on a share one level deeper."""

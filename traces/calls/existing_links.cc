@@ -1,24 +1,15 @@
 #include "traces/calls/existing_links.h"
 
-#include <array>
-
 #include <fmt/format.h>
-#include <limits.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
+#include "filesets/system/path_kind.h"
 #include "traces/calls/path_resolution.h"
 
 namespace filereel {
 namespace {
 
 constexpr std::uint64_t kClockTick = 10'000'000;  // file times have the resolution of a tick
-
-std::string link_text(const std::string& path) {
-  std::array<char, PATH_MAX> text;
-  const ssize_t length = readlink(path.c_str(), text.data(), text.size());
-  return length > 0 ? std::string(text.data(), static_cast<std::size_t>(length)) : std::string();
-}
 
 }  // namespace
 

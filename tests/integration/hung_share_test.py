@@ -1,0 +1,187 @@
+#!/usr/bin/env python3
+"""A share whose server does not respond: what does not concern it does not wait for it, and what waits
+says so. The share is one of sshfs, the server a process that is stopped for a while."""
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import threading
+import time
+import unittest
+
+from support import IntegrationTest, call, main, needs, needs_share, wait_until
+
+MIB = 1 << 20
+PATIENCE = 30  # seconds, for what takes a few
+UNCACHED = ["-o", "dir_cache=no"]  # or sshfs answers for the server
+ATTRIBUTES_LAST = 1.2  # seconds: then the kernel asks the driver again
+
+
+class Hung(IntegrationTest):
+
+    memory = 500
+
+    @contextlib.contextmanager
+    def stopped(self):
+        """The server stopped; it goes on in any case."""
+        pid = int((self.scratch / "server.pid").read_text())
+        late = threading.Timer(90, os.kill, [pid, signal.SIGCONT])
+        late.start()
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            yield pid
+        finally:
+            late.cancel()
+            os.kill(pid, signal.SIGCONT)
+
+    def kill_run_on(self, point):
+        for attempt in range(8):
+            running = self.start("run", "--near", point, "--set",
+                                 self.many_small_files(500 << attempt), "--runs", "1")
+            wait_until(lambda: (self.work_folder(point) / "original").exists() or running.ended(),
+                       60, 0.001)
+            running.kill()
+            if running.finish().code == -signal.SIGKILL:
+                return
+        self.fail("the run was over each time")
+
+    def small_run(self, *arguments):
+        return ["run", *arguments, "--set", self.many_small_files(5), "--runs", "1"]
+
+
+@needs_share
+class Others(Hung):
+    """What does not concern the share."""
+
+    def test_leases_on_it_hold_up_nothing(self):
+        with self.share(options=UNCACHED) as (point, served):
+            self.kill_run_on(point)
+            (lease,) = self.leases()
+            self.assertEqual(lease[0], "left")
+            silent = f"on {point}, which does not respond"
+            with self.stopped():
+                listed = self.filereel("clean", "--list", timeout=PATIENCE)
+                self.assertEqual(listed.out.split(),
+                                 ["hung", "work", "directory", f"{lease[2]}:", *silent.split()])
+                done = self.filereel(*self.small_run("--near", self.folder("local")),
+                                     timeout=PATIENCE)
+                self.assertEqual(done.err.count("does not respond"), 1, done)
+                self.assertIn(f"leftovers of killed runs stay {silent}", done.err)
+                self.assertIn(silent, self.filereel("clean", status=1, timeout=PATIENCE).out)
+                self.filereel("populate", "set.yaml", "tree", timeout=PATIENCE)
+            self.assertEqual(self.leases(), [lease])
+            self.filereel("clean", timeout=PATIENCE)
+            self.assertEqual(os.listdir(served), [])
+
+    def test_nor_do_files_that_were_kept_on_it(self):
+        with self.share(options=UNCACHED) as (point, _):
+            self.filereel(*self.small_run("--near", point, "--keep"))
+            self.assertEqual([state for state, _, _ in self.leases()], ["kept"])
+            with self.stopped():
+                listed = self.filereel("clean", "--list", timeout=PATIENCE)
+                self.assertIn(f"{point}: on {point}, which does not respond", listed.out)
+                done = self.filereel(*self.small_run("--near", self.folder("local")),
+                                     timeout=PATIENCE)
+                self.assertNotIn("respond", done.err)
+            self.assertEqual([state for state, _, _ in self.leases()], ["kept"])
+
+    def test_nor_one_by_a_link(self):
+        with self.share(options=UNCACHED) as (point, _):
+            self.kill_run_on(point)
+            link = self.scratch / "link"
+            link.symlink_to(point)
+            for lease in os.scandir(self.state):
+                with open(lease.path, "r+") as file:
+                    text = file.read().replace(f"path {point}/", f"path {link}/")
+                    file.seek(0)
+                    file.truncate()
+                    file.write(text)
+            with self.stopped():
+                self.assertIn(f"on {point}, which", self.filereel("clean", "--list",
+                                                                  timeout=PATIENCE).out)
+
+    @needs("ext4")
+    def test_nor_processes_and_loop_devices_with_files_on_it(self):
+        image = self.scratch / "drive"
+        with open(image, "wb") as file:
+            file.truncate(200 * MIB)
+        with self.share(options=UNCACHED) as (point, _), contextlib.ExitStack() as stack:
+            with open(point / "drive", "wb") as file:
+                file.truncate(4 * MIB)
+            stack.enter_context(self.loop(point / "drive"))
+            device = stack.enter_context(self.loop(image))
+            with open(point / "drive", "rb") as file:
+                holder = subprocess.Popen(["sleep", "300"], stdin=file)
+            stack.callback(holder.wait)
+            stack.callback(holder.kill)
+            time.sleep(ATTRIBUTES_LAST)
+            with self.stopped():
+                self.filereel(*self.small_run("--near", device, "--destroy", device, "--fs", "ext4"),
+                              timeout=PATIENCE)
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs root")
+    def test_nor_does_a_recording_for_a_share_that_is_mounted_twice(self):
+        with self.share(options=UNCACHED) as (point, _):
+            other = self.folder("other")
+            call("mount", "--bind", point, other)
+            try:
+                time.sleep(ATTRIBUTES_LAST)
+                with self.stopped():
+                    self.filereel("record", "-o", "a.reel", "--", "true", timeout=PATIENCE)
+            finally:
+                self.assertTrue(wait_until(lambda: subprocess.call(["umount", other]) == 0, 10, 0.05))
+
+
+@needs_share
+class Gone(Hung):
+    """Leases whose files are gone."""
+
+    def check(self, target, removed):
+        self.filereel(*self.small_run("--near", target, "--keep"))
+        self.assertEqual([state for state, _, _ in self.leases()], ["kept"])
+        shutil.rmtree(removed)
+        self.assertEqual([state for state, _, _ in self.leases()], ["gone"])
+        self.filereel("clean")
+        self.assertEqual(self.leases(), [])
+
+    def test_are_deleted_by_the_next_command(self):
+        self.check(self.folder("local"), self.scratch / "local")
+
+    def test_are_deleted_on_a_share(self):
+        with self.share() as (point, served):
+            self.check(point / "new", served / "new")
+
+    def test_are_kept_without_the_share_and_on_another_one(self):
+        with self.share() as (point, served):
+            self.filereel(*self.small_run("--near", point / "new", "--keep"))
+        self.filereel("clean")
+        self.assertEqual([state for state, _, _ in self.leases()], ["offline"])
+        (self.scratch / "served").rename(self.scratch / "first")
+        with self.share(host="127.0.0.2") as (point, _):
+            self.filereel("clean")
+            self.assertEqual([state for state, _, _ in self.leases()], ["offline"])
+        shutil.rmtree(self.scratch / "served")
+        (self.scratch / "first").rename(self.scratch / "served")
+        with self.share() as (point, _):
+            self.assertEqual([state for state, _, _ in self.leases()], ["kept"])
+            shutil.rmtree(point / "new")
+            self.filereel("clean")
+        self.assertEqual(self.leases(), [])
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs root")
+    def test_are_kept_where_a_mount_point_is_missing(self):
+        point = self.folder("stick")
+        call("mount", "-t", "tmpfs", "tmpfs", point)
+        try:
+            self.filereel(*self.small_run("--near", point, "--keep"))
+        finally:
+            call("umount", point)
+        point.rmdir()
+        self.filereel("clean")
+        self.assertEqual([state for state, _, _ in self.leases()], ["offline"])
+
+
+if __name__ == "__main__":
+    main()
