@@ -21,6 +21,7 @@
 #include "filesets/ownership/fallback_places.h"
 #include "filesets/system/directory_path.h"
 #include "filesets/system/error.h"
+#include "filesets/system/free_space.h"
 #include "filesets/system/limits.h"
 #include "filesets/system/sandbox.h"
 
@@ -109,9 +110,9 @@ void AtomicFile::write(std::string_view bytes) {
     if (written >= 0) {
       bytes.remove_prefix(static_cast<std::size_t>(written));
     } else if (errno != EINTR) {
-      const int error = errno;
-      if (stream_ || !keeps_ || !moved_.empty()) fail("cannot write", error);
-      relocate(fmt::format("cannot write: {}", error_text(error)));
+      const std::string why = "cannot write: " + write_error_text(errno, descriptor());
+      if (stream_ || !keeps_ || !moved_.empty()) throw_failed(fmt::format("{}: {}", path_, why));
+      relocate(why);
     }
   }
 }
@@ -185,7 +186,7 @@ std::string AtomicFile::commit() {
   const std::string wanted = file_name(path_);
   std::string name = wanted, directory;
   if (const int error = flush(file_->descriptor()); error != 0) {
-    relocate(fmt::format("cannot flush to disk: {}", error_text(error)));
+    relocate(fmt::format("cannot flush to disk: {}", write_error_text(error, file_->descriptor())));
   }
   directory = path_of_directory(file_->directory(), directory_);
   if (directory.empty()) {

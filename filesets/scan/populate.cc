@@ -21,6 +21,7 @@
 #include "filesets/system/counted.h"
 #include "filesets/system/descriptor.h"
 #include "filesets/system/error.h"
+#include "filesets/system/free_space.h"
 #include "filesets/system/limits.h"
 #include "filesets/system/project_quota.h"
 #include "filesets/system/units.h"
@@ -114,12 +115,14 @@ class TreePopulator {
 
   [[noreturn]] void fail(std::string_view path, int error) const {
     const std::string limit = limit_text(error);
+    const bool full = may_hide_full_volume(error) && root_ && is_full_share(root_.get());
     throw Error(
         ErrorKind::failed,
         fmt::format("populate {:?}: {} ({} of {} created); {}",
-                    path.empty() ? dir_ : fmt::format("{}/{}", dir_, path), std::strerror(error),
+                    path.empty() ? dir_ : fmt::format("{}/{}", dir_, path),
+                    full ? std::strerror(error) + std::string(kNoSpaceLeft) : std::strerror(error),
                     done_.entries, counted(set_.entries.size(), "entry", "entries"),
-                    limit.empty() ? std::string(next_step(error)) : limit));
+                    limit.empty() ? std::string(next_step(full ? ENOSPC : error)) : limit));
   }
 
   // FUSE programs without links leave the calls out.

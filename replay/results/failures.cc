@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "filesets/system/counted.h"
+#include "filesets/system/free_space.h"
 #include "filesets/system/limits.h"
 #include "filesets/system/printable.h"
 #include "replay/engine/divergence_classifier.h"
@@ -121,15 +122,19 @@ std::string volume_text(std::string_view role, const Result& result,
                      printable(found->file_system));
 }
 
+std::string full_advice(std::string_view room) {
+  return fmt::format("the volume is full: {}", room);
+}
+
 // The operations are possible, so that their errors have a cause outside of filereel.
 std::string advice_on(const DivergenceExample& what, std::string_view room) {
   const bool cut_off = what.result >= 0 && what.operation == "write";
   std::string limit = cut_off || what.result == -EFBIG ? file_size_limit_text() : "";
   if (!limit.empty()) return limit;
-  if (cut_off) return fmt::format("the volume is full: {}", room);
+  if (cut_off) return full_advice(room);
   switch (-what.result) {
     case ENOSPC:
-      return fmt::format("the volume is full: {}", room);
+      return full_advice(room);
     case EDQUOT:
       return fmt::format("a quota of the volume is exhausted: raise the quota, or {}", room);
     case EXDEV:
@@ -272,13 +277,14 @@ std::string describe_failed_work(const FailedWork& work, const Result& result,
   const FailedCalls& calls = work.calls;
   return fmt::format("{} on {} {} {}: {}{}{}", printable(calls.operation),
                      volume_text(calls.volume, result, measurement),
-                     calls.error == FailedCalls::kCutShort ? "wrote" : "failed with",
+                     calls.error.starts_with(FailedCalls::kCutShort) ? "wrote" : "failed with",
                      printable(calls.error), work.fewest < calls.count ? "up to " : "",
                      counted(calls.count, "time"),
                      work.of > 1 ? " a run, in " + counted_of(work.runs, work.of, "run") : "");
 }
 
 std::string_view failed_work_advice(std::string_view error) {
+  if (error.ends_with(kNoSpaceLeft)) error = "ENOSPC";
   const auto* known = std::ranges::find(kAdvice, error, &ErrorAdvice::error);
   return known == std::end(kAdvice) ? "use a volume that can do the work" : known->advice;
 }
@@ -293,7 +299,7 @@ std::string failed_work_text(const Result& result, const Measurement& measuremen
 }
 
 std::string describe_failure(const std::string& where, const DivergenceExample& what,
-                             std::string_view room) {
+                             std::string_view room, bool full) {
   if (what.kind_of == divergence_class_name(DivergenceClass::content)) {
     return fmt::format("{}: {} of {} returned wrong content (operation {})", where, what.operation,
                        printable(what.path), what.position + 1);
@@ -303,8 +309,9 @@ std::string describe_failure(const std::string& where, const DivergenceExample& 
           ? strerror(static_cast<int>(-what.result))
           : fmt::format("{} instead of {}",
                         counted(static_cast<std::uint64_t>(what.result), "byte"), what.expected);
-  return fmt::format("{}: {} of {} failed (operation {}): {}; {}", where, what.operation,
-                     printable(what.path), what.position + 1, result, advice_on(what, room));
+  return fmt::format("{}: {} of {} failed (operation {}): {}{}; {}", where, what.operation,
+                     printable(what.path), what.position + 1, result, full ? kNoSpaceLeft : "",
+                     full ? full_advice(room) : advice_on(what, room));
 }
 
 }  // namespace filereel

@@ -66,8 +66,8 @@ std::string_view failed_work_advice(std::string_view error);
 std::string failed_work_text(const Result& result, const Measurement& measurement);
 
 // Describes a failed operation of a workload: where and why. `room` is the advice for a full
-// volume.
+// volume. `full`: it is, whatever the error is.
 std::string describe_failure(const std::string& where, const DivergenceExample& what,
-                             std::string_view room);
+                             std::string_view room, bool full = false);
 
 }  // namespace filereel

@@ -187,7 +187,7 @@ struct DivergenceExample {
 // Calls of one kind that failed with one error on one volume, although they should have succeeded.
 struct FailedCalls {
   std::string volume, operation;  // role_name, and the name of the operation
-  std::string error;              // "EINVAL"; kCutShort
+  std::string error;              // "EINVAL"; kCutShort; kNoSpaceLeft may follow
   std::uint64_t count = 0;
 
   static constexpr std::string_view kCutShort = "a part of the data";

@@ -404,6 +404,7 @@ class Run {
     if (!samples) return false;
     Sample& sample = samples->all;
     sample.run = info.run;
+    name_full_volumes(turned.volumes, sample);
     const bool failed = !job.may_diverge() && sample.divergences > 0;
     if (failed) {
       if (std::optional<Warning> why = work.fitted().unsupported(step, sample)) {
@@ -418,6 +419,7 @@ class Run {
       result.add(places.front(), std::move(sample));
       for (std::size_t i = 0; i < samples->by_volume.size(); ++i) {
         samples->by_volume[i].run = info.run;
+        name_full_volumes(turned.volumes, samples->by_volume[i]);
         result.add(places[i + 1], std::move(samples->by_volume[i]));
       }
       observer_.result_grew(result);

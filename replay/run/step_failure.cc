@@ -1,6 +1,8 @@
 #include "replay/run/step_failure.h"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,13 +11,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "filesets/system/descriptor.h"
 #include "filesets/system/error.h"
+#include "filesets/system/free_space.h"
 #include "filesets/system/project_quota.h"
 #include "replay/results/failures.h"
+#include "traces/export/dump.h"
 
 namespace filereel {
 namespace {
@@ -34,16 +37,37 @@ int error_of_writing(int root, std::uint64_t bytes) {
   return 0;
 }
 
-// A share tells of a full server by other errors: sshfs by EPERM or EIO.
-int error_of_full_share(const DivergenceExample& what, std::span<Volume* const> volumes) {
-  constexpr std::uint64_t kFull = 1 << 20;
-  if (what.result != -EIO && what.result != -EPERM) return 0;
-  const bool full = std::ranges::any_of(volumes, [](const Volume* volume) {
-    struct statvfs space = {};
-    return volume->describe().network && fstatvfs(volume->root(), &space) == 0 &&
-           space.f_bavail * space.f_frsize < kFull;
-  });
-  return full ? ENOSPC : 0;
+// Whether an operation of this kind may need space on the volume.
+bool takes_space(OperationKind kind) {
+  using enum OperationKind;
+  constexpr std::array kKinds = {open,     close,     write,      truncate,   copy_range, symlink,
+                                 link,     rename,    make_node,  allocate,   sync,       sync_data,
+                                 sync_map, set_xattr, sync_range, sync_volume};
+  return std::ranges::find(kKinds, kind) != kKinds.end();
+}
+
+bool takes_space(const std::string& operation) {
+  OperationKind kind{};
+  return find_operation_kind(operation, kind) && takes_space(kind);
+}
+
+// By the name of an error in results.
+bool may_hide_full_volume(const std::string& error) {
+  if (error == FailedCalls::kCutShort) return true;
+  constexpr int kErrors = 134;
+  for (int number = 1; number < kErrors; ++number) {
+    if (errno_name(number) == error) return filereel::may_hide_full_volume(number);
+  }
+  return false;
+}
+
+// Whether the operation failed for lack of space without saying so.
+bool hides_full_volume(const DivergenceExample& what, std::span<Volume* const> volumes) {
+  const std::string error = what.result < 0 ? errno_name(static_cast<int>(-what.result))
+                                            : std::string(FailedCalls::kCutShort);
+  return takes_space(what.operation) && may_hide_full_volume(error) &&
+         std::ranges::any_of(volumes,
+                             [](const Volume* volume) { return is_full_share(volume->root()); });
 }
 
 // The error of an operation that found too little space. An incomplete write has none: more writing
@@ -51,7 +75,7 @@ int error_of_full_share(const DivergenceExample& what, std::span<Volume* const> 
 int error_of_space(const DivergenceExample& what, std::span<Volume* const> volumes) {
   constexpr std::uint64_t kLeast = 8 << 20;
   const bool incomplete = what.result >= 0 && what.operation == "write";
-  if (!incomplete && what.result != -ENOSPC) return error_of_full_share(what, volumes);
+  if (!incomplete && what.result != -ENOSPC) return 0;
   for (const Volume* volume : volumes) {
     const auto missing = static_cast<std::uint64_t>(
         std::max<std::int64_t>(what.expected - what.result, static_cast<std::int64_t>(kLeast)));
@@ -68,13 +92,28 @@ void check_present(std::span<Volume* const> volumes) {
   for (const Volume* volume : volumes) volume->check_present();
 }
 
+void name_full_volumes(const Volumes& volumes, Sample& sample) {
+  for (FailedCalls& calls : sample.failed_calls) {
+    if (!takes_space(calls.operation) || !may_hide_full_volume(calls.error)) continue;
+    const auto named = [&](Role role) { return role_name(role) == calls.volume; };
+    for (std::size_t i = 0; i < kRoles; ++i) {
+      const Volume* const volume =
+          named(static_cast<Role>(i)) ? volumes.of(static_cast<Role>(i)) : nullptr;
+      if (!volume || !is_full_share(volume->root())) continue;
+      calls.error += kNoSpaceLeft;
+      break;
+    }
+  }
+}
+
 void throw_failure(const StepInfo& step, DivergenceExample what, std::span<Volume* const> volumes,
                    std::string_view room) {
   check_present(volumes);
-  if (const int error = error_of_space(what, volumes)) what.result = -error;
+  const bool full = hides_full_volume(what, volumes);
+  if (const int error = full ? 0 : error_of_space(what, volumes)) what.result = -error;
   throw_failed(describe_failure(
       fmt::format("{}, {}, {}, run {}", step.file_system, step.set, step.operation, step.run), what,
-      room));
+      room, full));
 }
 
 }  // namespace filereel

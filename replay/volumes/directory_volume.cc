@@ -18,6 +18,7 @@
 
 #include "filesets/system/directory_names.h"
 #include "filesets/system/error.h"
+#include "filesets/system/free_space.h"
 #include "filesets/system/limits.h"
 #include "filesets/system/project_quota.h"
 #include "replay/volumes/own_directory.h"
@@ -140,7 +141,9 @@ class DirectoryVolume final : public Volume {
   }
 
   void sync() override {
-    if (syncfs(root()) != 0) fail("cannot flush", errno);
+    if (syncfs(root()) == 0) return;
+    const std::string why = write_error_text(errno, root());
+    throw_failed(fmt::format("cannot flush {}: {}", target_.path, why));
   }
 
   int root() const override { return directory_.root(); }

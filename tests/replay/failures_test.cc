@@ -94,6 +94,12 @@ TEST_CASE("a failed operation is reported with its file, in one line, with advic
                        "and repeat the run"));
   const DivergenceExample broken{16, 1, "read", "copy/a", 5, -5};
   CHECK(describe_failure("ext4, run 2", broken, "").contains("(dmesg) for device errors"));
+  const DivergenceExample hidden{16, 1, "write", "copy/a", 65536, -EIO};
+  CHECK(describe_failure("fuse.sshfs, run 2", hidden, "free space", true)
+            .ends_with("Input/output error, and the volume has no free space; the volume is full: "
+                       "free space"));
+  CHECK(failed_work_advice("EIO, and the volume has no free space") ==
+        failed_work_advice("ENOSPC"));
 }
 
 }  // namespace
