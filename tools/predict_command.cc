@@ -37,6 +37,7 @@
 #include "tools/observed_run.h"
 #include "tools/prediction_table.h"
 #include "tools/runs_options.h"
+#include "tools/share_watch.h"
 #include "tools/signals.h"
 #include "tools/table.h"
 #include "traces/recording_remarks.h"
@@ -241,6 +242,9 @@ void show(const PredictArguments& arguments, const StoredPrediction& stored,
 
 void predict(const PredictArguments& arguments, Session& session) {
   require_calls(CallUse::volumes, "measuring volumes");
+  std::vector<std::string> paths = {arguments.reel};
+  for (const std::string& volume : arguments.volumes) paths.push_back(path_in_target(volume));
+  const ShareWatch watch(paths);
   PredictedProgram program =
       describe(arguments.reel, arguments.label, *open_named_reel(arguments.reel));
   clear_leftovers(session);
@@ -250,7 +254,7 @@ void predict(const PredictArguments& arguments, Session& session) {
   if (mounts_something(targets)) {
     request.power = enter_mount_namespace();  // before there are threads
   }
-  SignalWatch signals;
+  SignalWatch signals(paths);
   request.stop = signals.token();
   request.continued = [&signals] { return signals.continued(); };
   std::vector<Result> results =

@@ -32,6 +32,7 @@
 #include "tools/output_options.h"
 #include "tools/runs_options.h"
 #include "tools/session_series.h"
+#include "tools/share_watch.h"
 #include "tools/signals.h"
 #include "tools/sweep_argument.h"
 
@@ -150,6 +151,23 @@ std::vector<Target> all_of(const NamedTargets& targets) {
     list.insert(list.end(), more->begin(), more->end());
   }
   return list;
+}
+
+// What the command works on, not yet looked at.
+std::vector<std::string> named_paths(const RunArguments& arguments) {
+  std::vector<std::string> paths;
+  const auto add = [&](const std::string& target) {
+    if (!target.empty()) paths.push_back(path_in_target(target));
+  };
+  add(arguments.near);
+  add(arguments.control);
+  for (const auto* more : {&arguments.far, &arguments.against, &arguments.against_far}) {
+    std::ranges::for_each(*more, add);
+  }
+  for (const OutputFile& output : outputs_of(arguments.output)) {
+    if (!output.file.empty() && output.file != "-") paths.push_back(output.file);
+  }
+  return paths;
 }
 
 // Without names, runs the demonstration; without volumes and job options, too, at a small scale.
@@ -311,7 +329,7 @@ void run_with(Clients& clients, RunArguments& arguments, SignalWatch& signals, S
 void run_as_client(RunArguments& arguments, Session& session) {
   ClientsOptions options = read_clients_options(arguments.clients);
   auto janitor = std::make_unique<Janitor>();
-  SignalWatch signals;
+  SignalWatch signals(named_paths(arguments));
   options.stop = signals.token();
   std::unique_ptr<Clients> clients;
   try {
@@ -345,13 +363,15 @@ void run(RunArguments& arguments, Session& session) {
   require_calls(CallUse::volumes, "measuring volumes");
   if (take_mpi(arguments)) return run_as_client(arguments, session);
   warn_of_lone_processes(session);
+  const std::vector<std::string> paths = named_paths(arguments);
+  const ShareWatch watch(paths);
   clear_leftovers(session);
   Prepared prepared;
   RunRequest request = prepare(arguments, nullptr, prepared);
   if (mounts_something(prepared.volumes)) {
     request.power = enter_mount_namespace();  // before there are threads
   }
-  SignalWatch signals;
+  SignalWatch signals(paths);
   request.stop = signals.token();
   request.continued = [&signals] { return signals.continued(); };
   observe_sessions(arguments, request, prepared, signals, session);

@@ -13,6 +13,7 @@
 
 #include "replay/measure/clock.h"
 #include "tools/session.h"
+#include "tools/share_watch.h"
 
 namespace filereel {
 namespace {
@@ -67,17 +68,19 @@ constexpr std::uint64_t kPatienceNs = 2'000'000'000;
 
 // Everything else may hang in a call that the volume does not answer, or wait for the recorded
 // program.
-void tell_of_waiting() {
-  constexpr std::string_view text =
-      "filereel: interrupted; waiting for what is in progress to end (calls of the volume, its "
-      "clean-up, a recorded program); interrupt again to end at once\n";
+void tell_of_waiting(const std::string& silent) {
+  const std::string text =
+      silent.empty()
+          ? "filereel: interrupted; waiting for what is in progress to end (calls of the "
+            "volume, its clean-up, a recorded program); interrupt again to end at once\n"
+          : "filereel: interrupted; " + silent + "\n";
   if (isatty(STDERR_FILENO) == 1 && write(STDERR_FILENO, "\n", 1) < 0) return;
   if (write(STDERR_FILENO, text.data(), text.size()) < 0) return;
 }
 
 }  // namespace
 
-SignalWatch::SignalWatch() {
+SignalWatch::SignalWatch(std::vector<std::string> paths) {
   sigemptyset(&watched_);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction now{};
@@ -86,7 +89,7 @@ SignalWatch::SignalWatch() {
   }
   sigaddset(&watched_, SIGCONT);  // it takes effect at once, blocked or not
   pthread_sigmask(SIG_BLOCK, &watched_, &before_);
-  thread_ = std::jthread([this](const std::stop_token& ended) {
+  thread_ = std::jthread([this, paths = std::move(paths)](const std::stop_token& ended) {
     sigset_t awaited = watched_;
     sigaddset(&awaited, kEndWatch);
     pthread_sigmask(SIG_BLOCK, &awaited, nullptr);
@@ -100,7 +103,7 @@ SignalWatch::SignalWatch() {
       // After a stop, the thread is late, too, but there is a signal.
       if (wake_ups.missed() && signal != SIGCONT) ++continued_;
       if (!told && first_ns != 0 && kernel_ns() - first_ns > kPatienceNs) {
-        tell_of_waiting();
+        tell_of_waiting(silent_shares(paths));
         told = true;
       }
       if (signal < 0 || signal == kEndWatch) continue;
@@ -112,6 +115,9 @@ SignalWatch::SignalWatch() {
       if (first_ns == 0) {
         first_ns = kernel_ns();
       } else if (signal != SIGHUP && kernel_ns() - first_ns > kSameNs) {
+        if (const std::string silent = silent_shares(paths); !silent.empty()) {
+          tell_of_waiting(silent);
+        }
         _exit(Session::kInterrupted);
       }
     }

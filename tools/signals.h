@@ -4,7 +4,9 @@
 #include <atomic>
 #include <cstdint>
 #include <stop_token>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include <signal.h>
 
@@ -17,10 +19,13 @@ namespace filereel {
 // because a closing terminal may send several. Threads started meanwhile have these signals
 // blocked. Ignored signals, such as SIGHUP under nohup, stay ignored.
 //
-// If the command has not ended 2 s after the first signal, a line says what it waits for.
+// If the command has not ended 2 s after the first signal, a line says what it waits for. A process
+// that waits for a share that does not respond cannot be ended: then the line, and another one
+// after the second signal, says what ends it.
 class SignalWatch {
  public:
-  SignalWatch();
+  // `paths`: what the command works on.
+  explicit SignalWatch(std::vector<std::string> paths = {});
   ~SignalWatch();
   SignalWatch(const SignalWatch&) = delete;
   SignalWatch& operator=(const SignalWatch&) = delete;

@@ -27,6 +27,7 @@
 #include "tools/commands.h"
 #include "tools/output_options.h"
 #include "tools/progress.h"
+#include "tools/share_watch.h"
 #include "tools/signals.h"
 #include "tools/table.h"
 
@@ -49,7 +50,9 @@ std::string contents(const FileSetTotals& totals) {
 
 void capture(const std::string& folder, const std::string& output, bool cross, Session& session) {
   require_calls(CallUse::trees, "capture");
-  const SignalWatch signals;
+  const std::vector<std::string> paths = {folder, output};
+  const ShareWatch watch(paths);
+  const SignalWatch signals(paths);
   TreeProgress seen;
   // A stream has no name of its own.
   const std::string& named = names_stream(output) ? folder : output;
@@ -123,13 +126,15 @@ std::string wrong_scale(const std::string& text) {
 void populate(const std::string& set_name, const std::string& folder, double scale,
               Session& session) {
   require_calls(CallUse::volumes, "populate");
+  const std::vector<std::string> paths = {folder, set_name};
+  const ShareWatch watch(paths);
   const FileSet set = load_file_set(set_name, scale);
   const FileSystemLimits limits = limits_of_folder(folder);
   constexpr std::string_view kAdvice = "choose a directory on another file system";
   check_links(set.entries, limits, kAdvice);
   check_entries(set.entries, limits, kAdvice);
   clear_leftovers(session);
-  const SignalWatch signals;
+  const SignalWatch signals(paths);
   const std::uint64_t began = now_ns();
   const FileSetTotals all = set.totals();
   TreeProgress made;

@@ -182,6 +182,11 @@ std::string Target::text() const {
   return text;
 }
 
+std::string path_in_target(std::string_view text) {
+  return text.starts_with(kImage) ? split_image(text.substr(kImage.size())).name
+                                  : split_path(text).name;
+}
+
 Target parse_target(std::string_view text) {
   if (text.starts_with(kImage)) return parse_image(text.substr(kImage.size()));
   const auto [name, options] = split_path(text);

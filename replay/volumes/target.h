@@ -32,7 +32,10 @@ inline constexpr std::uint64_t kPartAlignment = 4096;
 // Error(usage).
 Target parse_target(std::string_view text);
 
-// The same; also throws Error(usage) if it is not a block device.
+// The path in such a text. Looks at nothing and throws nothing.
+std::string path_in_target(std::string_view text);
+
+// The same as parse_target; also throws Error(usage) if it is not a block device.
 Target parse_device(std::string_view text);
 
 }  // namespace filereel

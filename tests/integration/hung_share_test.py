@@ -4,6 +4,7 @@ says so. The share is one of sshfs, the server a process that is stopped for a w
 
 import contextlib
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -181,6 +182,103 @@ class Gone(Hung):
         point.rmdir()
         self.filereel("clean")
         self.assertEqual([state for state, _, _ in self.leases()], ["offline"])
+
+
+@needs_share
+class Waiting(Hung):
+    """What waits for the share says so, and what ends it."""
+
+    ABORT = r"'echo 1 > /sys/fs/fuse/connections/\d+/abort'"
+
+    def read_line(self, running):
+        """The next line that it writes to standard error."""
+        readable, _, _ = select.select([running.process.stderr], [], [], PATIENCE)
+        self.assertTrue(readable, "it says nothing")
+        return running.process.stderr.readline().decode()
+
+    def skip_until(self, running, word):
+        while word not in (line := self.read_line(running)):
+            self.assertNotEqual(line, "")
+        return line
+
+    def test_before_the_first_step(self):
+        with self.share() as (point, _):
+            with self.stopped():
+                running = self.start(*self.small_run("--near", point))
+                line = self.skip_until(running, "respond")
+                self.assertRegex(line, rf"^filereel: {point} \(fuse.sshfs\) does not respond; .*{self.ABORT}")
+            self.assertEqual(running.finish(PATIENCE).code, 0)
+
+    def test_in_a_step_and_when_interrupted(self):
+        with self.share() as (point, served):
+            running = self.start("run", "--near", point, "--set", self.many_small_files(20000),
+                                 "--runs", "1")
+            wait_until(lambda: (self.work_folder(served) / "original").exists(), 60)
+            with self.stopped():
+                self.skip_until(running, f"{point} (fuse.sshfs) does not respond; waiting for it")
+                for _ in range(2):
+                    running.kill(signal.SIGINT)
+                    line = self.skip_until(running, "interrupted")
+                    self.assertRegex(line, rf"interrupted; {point} \(fuse.sshfs\) does not respond: "
+                                           rf"filereel ends when it does, or after {self.ABORT}")
+            self.assertEqual(running.finish(PATIENCE).code, 130)
+            self.filereel("clean", timeout=PATIENCE)
+            self.assertEqual(os.listdir(served), [])
+
+    def test_of_populate(self):
+        with self.share() as (point, _):
+            with self.stopped():
+                running = self.start("populate", self.many_small_files(5), point / "new")
+                self.skip_until(running, f"{point} (fuse.sshfs) does not respond; waiting for it")
+            self.assertEqual(running.finish(PATIENCE).code, 0)
+            self.filereel("clean", timeout=PATIENCE)
+
+    def test_a_removed_work_directory_is_named(self):
+        with self.share() as (point, served):
+            running = self.start("run", "--near", point, "--set", self.many_small_files(20000),
+                                 "--runs", "1")
+            wait_until(lambda: (self.work_folder(served) / "original").exists(), 60)
+            work = self.work_folder(served).parent.name
+            shutil.rmtree(served / work, ignore_errors=True)
+            shutil.rmtree(served / work, ignore_errors=True)
+            done = running.finish(PATIENCE)
+            self.assertEqual(done.code, 1, done)
+            self.assertRegex(done.err, f"{point}/{work}[^ ]* was removed by another program during the run")
+            for arguments in (["clean", "--list"], ["clean"]):
+                listed = self.filereel(*arguments)
+                self.assertNotIn("changed", listed.out + listed.err)
+                self.assertNotIn("left", listed.out)
+
+
+@needs_share
+@unittest.skipUnless(os.geteuid() == 0, "needs root")
+class Full(Hung):
+    """sshfs says EIO or EPERM where the server is full."""
+
+    def test_is_said_by_all_outputs_in_the_same_words(self):
+        served = self.folder("served")
+        call("mount", "-t", "tmpfs", "-o", "size=24M", "tmpfs", served)
+        try:
+            with self.share() as (point, _):
+                size = "1 MiB"
+                reel = self.write_set(f"name: big\ngroups:\n  - count: 10\n    size: {size}\n")
+                running = self.start("run", "--near", point, "--set", reel, "--runs", "4", "--json",
+                                     self.scratch / "r.json", "--html", self.scratch / "r.html")
+                wait_until(lambda: (self.work_folder(served) / "original").exists(), 60)
+                with open(served / "other", "wb") as file, contextlib.suppress(OSError):
+                    file.write(b"x" * (24 * MIB))
+                done = running.finish(PATIENCE)
+            self.assertEqual(done.code, 1, done)
+            words = ", and the volume has no free space"
+            self.assertIn(f"error{words}; the volume is full: ", done.err)
+            self.assertIn(words, " ".join(done.out.split()))
+            self.assertNotIn("dmesg", done.out + done.err)
+            result = self.result()
+            errors = {call["error"] for one in result["measurements"] for sample in one["samples"]
+                      for call in sample.get("failed_calls", [])}
+            self.assertTrue(errors and all(one.endswith(words) for one in errors), errors)
+        finally:
+            call("umount", "-l", served)
 
 
 if __name__ == "__main__":
