@@ -57,7 +57,8 @@ std::string basis_of_verdict(const ComparedMeasurement& one) {
     return p ? probability(*p) : "";
   }
   if (!one.time.p) return "";
-  return "provable: " + provable_text(one.time.provable);
+  if (one.time.verdict == Verdict::slower || one.time.verdict == Verdict::faster) return "";
+  return "provable: " + provable_text(one.time.provable_change());
 }
 
 Row row_of(const ComparedMeasurement& one, const Parameters& shared, bool with_tails) {
@@ -256,7 +257,7 @@ std::string time_text(double seconds) {
 
 std::string provable_text(const std::optional<double>& share) {
   if (!share) return "none";
-  return format_roughly(*share * 100) + " %";
+  return fmt::format("{}{} %", *share < 0 ? "-" : "+", format_roughly(std::abs(*share) * 100));
 }
 
 bool is_long(std::size_t measurements) {

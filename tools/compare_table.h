@@ -22,7 +22,7 @@ std::string format_comparison(const ResultComparison& comparison, const Session&
 // A line: "replayed with order resource, pace asap"; "" if nothing is shared.
 std::string replay_line(const Parameters& shared);
 
-// The smallest provable change: "9.1 %", "160 %", "none".
+// The smallest provable change: "+9.1 %", "-49 %", "none".
 std::string provable_text(const std::optional<double>& share);
 
 // Three digits, so that changes of one or two percent are visible: "2.01 s".

@@ -26,16 +26,22 @@ std::string or_dash(const std::string& text) {
   return text.empty() ? "-" : printable(text);
 }
 
-std::string percent(const std::optional<double>& share) {
-  constexpr double kHundred = 100;
-  return share ? fmt::format("{:+.1f} %", *share * kHundred) : "-";
+std::string percent(double share) {
+  return fmt::format("{:+.1f} %", share * 100);
 }
 
-// "-7.9 % ±12 %": the change and its margin.
-std::string by_firmware(const TrendSeries& series) {
-  std::string text = percent(series.firmware_change);
-  if (series.firmware_margin) text += fmt::format(" ±{:.0f} %", *series.firmware_margin * 100);
-  return text;
+std::string change_over_all(const TrendSeries& series) {
+  if (series.change) return percent(*series.change);
+  return series.points.size() == 1 ? "one result" : "-";
+}
+
+// "-85.6 %", and below it "-94.1 to -65.0 %": the change and its interval.
+Cell by_firmware(const TrendSeries& series) {
+  Cell cell(series.firmware_change ? percent(*series.firmware_change) : "-");
+  if (const auto& interval = series.firmware_interval) {
+    cell.below = fmt::format("{:+.1f} to {}", interval->low * 100, percent(interval->high));
+  }
+  return cell;
 }
 
 std::string file_systems(const Result& result) {
@@ -46,10 +52,11 @@ std::string file_systems(const Result& result) {
   return names.empty() ? "-" : printable(fmt::format("{}", fmt::join(names, ",")));
 }
 
-bool has_margin(const std::vector<DeviceTrend>& trends) {
+bool has_interval(const std::vector<DeviceTrend>& trends) {
   return std::ranges::any_of(trends, [](const DeviceTrend& trend) {
-    return std::ranges::any_of(
-        trend.series, [](const TrendSeries& series) { return series.firmware_margin.has_value(); });
+    return std::ranges::any_of(trend.series, [](const TrendSeries& series) {
+      return series.firmware_interval.has_value();
+    });
   });
 }
 
@@ -163,17 +170,17 @@ std::string format_trends(const std::vector<DeviceTrend>& trends, const Bold& bo
     for (const TrendSeries& series : trend.series) {
       rows.push_back({key_line(series), series.unit, fmt::format("{}", series.points.size()),
                       format_number(series.points.front().figure.median),
-                      format_number(series.points.back().figure.median), percent(series.change),
+                      format_number(series.points.back().figure.median), change_over_all(series),
                       by_firmware(series), sparkline(series)});
     }
     if (!trend.series.empty()) text += format_columns(rows);
     for (const std::string& one : trend.left_out)
       text += wrapped("left out: " + printable(one, kMostOfLine), 2);
   }
-  if (has_margin(trends)) {
+  if (has_interval(trends)) {
     text += "\n" + wrapped(
-                       "by firmware: change with the last firmware, ± its margin: what the "
-                       "spread between sessions alone changes, with 95 % confidence",
+                       "by firmware: change with the last firmware; below it its 95 % interval, "
+                       "which contains the spread between sessions",
                        0);
   }
   return text.empty() ? "no measurements\n" : text;
@@ -200,10 +207,12 @@ std::string trends_to_json(const std::vector<DeviceTrend>& trends) {
       Json& json = measurements.emplace_back(key_to_json(series.key));
       json["options"] = series.options;
       json["unit"] = series.unit;
-      json["change"] = series.change;
+      if (series.change) json["change"] = *series.change;
       json["points"] = std::move(points);
       if (series.firmware_change) json["firmware_change"] = *series.firmware_change;
-      if (series.firmware_margin) json["firmware_margin"] = *series.firmware_margin;
+      if (const auto& interval = series.firmware_interval) {
+        json["firmware_change_interval_95"] = {{"low", interval->low}, {"high", interval->high}};
+      }
     }
     devices.push_back({{"device", trend.device},
                        {"firmware", std::move(firmware)},

@@ -27,7 +27,8 @@ std::string format_self_comparison(const SelfComparison& self, const Session& se
   text += "\n";
   text += wrapped(
       "spread: of the sessions' medians, standard deviation; provable: the smallest "
-      "change that a comparison of one session with another would have shown" +
+      "longer time that a comparison of one session with another would have shown, or a shorter "
+      "one by the same factor" +
           std::string(self.halves > 0 ? "; then the same of several sessions on each "
                                         "side"
                                       : ""),
@@ -37,8 +38,12 @@ std::string format_self_comparison(const SelfComparison& self, const Session& se
                        descriptor) +
           fmt::format(" of {}; changes indicated: in {}\n",
                       counted(self.sessions, "session", "sessions"), self.indications);
-  text += wrapped("one session with one: " + self.level, 2);
-  if (self.halves > 0) text += wrapped(several + " sessions: " + self.level_of_halves, 2);
+  text += wrapped("Verdicts of one session against another hold " + self.level, 2);
+  if (self.halves > 0) {
+    text += wrapped(fmt::format("Verdicts of {} against {} hold {}",
+                                counted(self.halves, "session"), self.halves, self.level_of_halves),
+                    2);
+  }
   return text;
 }
 

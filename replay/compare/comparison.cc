@@ -1,8 +1,10 @@
 #include "replay/compare/comparison.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,6 +12,7 @@
 #include "filesets/system/counted.h"
 #include "replay/compare/changes.h"
 #include "replay/compare/control.h"
+#include "replay/compare/matching.h"
 #include "replay/compare/sessions.h"
 #include "replay/compare/tails.h"
 #include "replay/compare/verdict.h"
@@ -149,13 +152,15 @@ void warn_of_changes(ResultComparison& comparison) {
 }
 
 void warn_of_disturbance(std::span<const PendingComparison> rows, ResultComparison& comparison) {
-  const auto disturbed = std::ranges::count_if(rows, &PendingComparison::disturbed);
+  const auto is_disturbed = [](const PendingComparison& row) { return row.disturbed.has_value(); };
+  const auto disturbed = std::ranges::count_if(rows, is_disturbed);
   if (disturbed == 0) return;
+  const auto first = std::ranges::find_if(rows, is_disturbed);
   comparison.warnings.push_back(
       {"unsteady",
-       fmt::format("{} may be due to drift or to other programs (first: {})",
-                   counted_of(disturbed, rows.size(), "difference"),
-                   key_name(std::ranges::find_if(rows, &PendingComparison::disturbed)->row.key)),
+       fmt::format("{} may be due to drift or to other programs (first: {} of {})",
+                   counted_of(disturbed, rows.size(), "difference"), aspect_name(*first->disturbed),
+                   key_name(first->row.key)),
        "let the drive and the machine settle, and measure both alternately (filereel run "
        "--against)"});
 }
@@ -236,6 +241,11 @@ bool ControlUse::changed() const {
   return machine && std::abs(machine->typical) > kBeyondChance * machine->error;
 }
 
+std::optional<double> AspectResult::provable_change() const {
+  if (!provable || verdict == Verdict::slower || verdict == Verdict::faster) return std::nullopt;
+  return ratio < 1 ? 1 / (1 + *provable) - 1 : *provable;
+}
+
 bool ResultComparison::undecided() const {
   return count(Verdict::cannot_tell) > 0 || !only_base.empty() || !only_fresh.empty() ||
          measurements.empty();
@@ -289,19 +299,25 @@ std::optional<CrossedFileSystems> crossed_file_systems(std::span<const Result> b
   return CrossedFileSystems{before.front(), after.front()};
 }
 
-ResultComparison compare_results(std::span<const Result> base, std::span<const Result> fresh,
-                                 const CompareOptions& options,
-                                 std::span<const std::vector<Result>> earlier) {
+namespace {
+
+// `warnings`: of what `matching` leaves out.
+ResultComparison compare_matching(std::span<const Result> base, std::span<const Result> fresh,
+                                  const Matching& matching, const CompareOptions& options,
+                                  std::span<const std::vector<Result>> earlier,
+                                  std::vector<Warning> warnings) {
   ResultComparison comparison;
+  comparison.warnings = std::move(warnings);
   comparison.across = crossed_file_systems(base, fresh);
   const bool across = comparison.across.has_value();
   comparison.base_name = names_of(base, across ? comparison.across->base : "");
   comparison.fresh_name = names_of(fresh, across ? comparison.across->fresh : "");
   comparison.options = options;
   comparison.machine = fresh.front().host.machine;
-  std::vector<PooledMeasurement> before = gather(base, across), after = gather(fresh, across);
+  std::vector<PooledMeasurement> before = gather(base, matching, 0),
+                                 after = gather(fresh, matching, 1);
   std::vector<std::vector<PooledMeasurement>> groups;
-  for (const std::vector<Result>& group : earlier) groups.push_back(gather(group, across));
+  for (const std::vector<Result>& group : earlier) groups.push_back(gather(group, matching));
   const std::vector<MatchedSides> matched = match(before, after, groups, comparison);
   comparison.control = control_of(matched, across);
   std::vector<PendingComparison> rows;
@@ -322,6 +338,27 @@ ResultComparison compare_results(std::span<const Result> base, std::span<const R
   for (PendingComparison& tested : rows) comparison.measurements.push_back(std::move(tested.row));
   comparison.overall = overall_of(comparison);
   return comparison;
+}
+
+}  // namespace
+
+ResultComparison compare_results(std::span<const Result> base, std::span<const Result> fresh,
+                                 const CompareOptions& options,
+                                 std::span<const std::vector<Result>> earlier) {
+  const std::array<std::string, 2> sides = {"the base", "the new side"};
+  const auto matching_of = [](std::span<const Result> before, std::span<const Result> after) {
+    const std::array<std::span<const Result>, 2> both = {before, after};
+    return Matching(both, crossed_file_systems(before, after).has_value());
+  };
+  const Matching matching = matching_of(base, fresh);
+  std::vector<Warning> warnings = matching.warnings(sides);
+  if (!matching.leaves_out_results()) {
+    return compare_matching(base, fresh, matching, options, earlier, std::move(warnings));
+  }
+  // What only results that are left out have in common is no difference of the others.
+  const std::vector<Result> before = matching.used(0), after = matching.used(1);
+  return compare_matching(before, after, matching_of(before, after), options, earlier,
+                          std::move(warnings));
 }
 
 }  // namespace filereel

@@ -140,13 +140,17 @@ struct AspectResult {
   Basis basis = Basis::assumption;
   std::optional<double> p = {};       // two-sided; empty if not tested
   std::optional<double> p_holm = {};  // the same, corrected for all tests
-  // The smallest change that this comparison could have shown, as a share; empty if it could not
-  // have shown any, or if nothing was tested.
+  // The smallest change that this comparison could have shown, as a share of longer time; shorter
+  // time by the same factor. Empty if it could not have shown any, or if nothing was tested.
   std::optional<double> provable = {};
   Verdict verdict = Verdict::cannot_tell;
   // With "cannot tell": the 95 % interval lies beyond the threshold, but the change is not proven.
   std::optional<Verdict> indicated = {};
   std::string reason = {};  // of "cannot tell", otherwise ""
+
+  // The same in the direction of the ratio: 0.98 is 98 % more, -0.49 is 49 % less. Empty for a
+  // change that is shown: it may be smaller, as one proof passes its error budget to the others.
+  std::optional<double> provable_change() const;
 };
 
 // A latency percentile of one kind of operation, by run, for the kind with the most certain change.

@@ -26,7 +26,7 @@ void put(Json& json, const AspectResult& answer) {
   if (answer.p) json["p"] = brief(*answer.p);
   if (answer.p_holm) json["p_holm"] = brief(*answer.p_holm);
   if (answer.p) json["basis"] = basis_name(answer.basis);
-  if (answer.provable) json["provable"] = brief(*answer.provable);
+  if (const auto provable = answer.provable_change()) json["provable"] = brief(*provable);
   if (answer.indicated) json["indicated"] = verdict_name(*answer.indicated);
 }
 

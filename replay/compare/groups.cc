@@ -27,6 +27,12 @@ bool are_across(std::span<const ResultGroup> groups) {
   return single && all_file_systems(groups).size() > 1;
 }
 
+std::vector<std::span<const Result>> results_of(std::span<const ResultGroup> groups) {
+  std::vector<std::span<const Result>> all;
+  for (const ResultGroup& group : groups) all.emplace_back(group.results);
+  return all;
+}
+
 }  // namespace
 
 std::vector<ResultGroup> by_file_system(std::span<const ResultGroup> groups,
@@ -52,8 +58,10 @@ std::vector<ResultGroup> by_file_system(std::span<const ResultGroup> groups,
 }
 
 MatchedGroups::MatchedGroups(std::span<const ResultGroup> groups)
-    : list_(groups), across_(are_across(groups)) {
-  for (const ResultGroup& group : groups) gathered_.push_back(gather(group.results, across_));
+    : list_(groups), across_(are_across(groups)), matching_(results_of(groups), across_) {
+  for (const ResultGroup& group : groups) {
+    gathered_.push_back(gather(group.results, matching_, gathered_.size()));
+  }
   std::map<MeasurementKey, std::size_t> places;
   for (std::size_t number = 0; number < gathered_.size(); ++number) {
     for (const PooledMeasurement& one : gathered_[number]) {
@@ -65,6 +73,12 @@ MatchedGroups::MatchedGroups(std::span<const ResultGroup> groups)
       measurements_[place->second].of[number] = &one;
     }
   }
+}
+
+std::vector<Warning> MatchedGroups::warnings() const {
+  std::vector<std::string> names;
+  for (const ResultGroup& group : list_) names.push_back(group.name);
+  return matching_.warnings(names);
 }
 
 }  // namespace filereel

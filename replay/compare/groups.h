@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "replay/compare/matching.h"
 #include "replay/compare/work.h"
 #include "replay/results/result.h"
 
@@ -41,12 +42,14 @@ class MatchedGroups {
   std::size_t groups() const { return gathered_.size(); }
   std::span<const ResultGroup> list() const { return list_; }
   bool across() const { return across_; }  // across file systems
+  std::vector<Warning> warnings() const;   // of what is left out of groups
   // In the order of their first occurrence.
   std::span<const MatchedMeasurement> measurements() const { return measurements_; }
 
  private:
   std::span<const ResultGroup> list_;
   bool across_ = false;
+  Matching matching_;
   std::vector<std::vector<PooledMeasurement>> gathered_;
   std::vector<MatchedMeasurement> measurements_;
 };

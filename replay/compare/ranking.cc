@@ -1,6 +1,7 @@
 #include "replay/compare/ranking.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -189,13 +190,14 @@ void warn_of_state(std::span<const ResultGroup> groups, Ranking& ranking) {
 }
 
 void warn_of_tests(std::span<const PendingComparison> pairs, Ranking& ranking) {
-  const auto disturbed = std::ranges::count_if(pairs, &PendingComparison::disturbed);
+  const auto is_disturbed = [](const PendingComparison& row) { return row.disturbed.has_value(); };
+  const auto disturbed = std::ranges::count_if(pairs, is_disturbed);
   if (disturbed > 0) {
     ranking.warnings.push_back(
         {"unsteady",
          fmt::format("{} may be due to drift or to other programs (first: {})",
                      counted_of(disturbed, pairs.size(), "difference"),
-                     key_name(std::ranges::find_if(pairs, &PendingComparison::disturbed)->row.key)),
+                     key_name(std::ranges::find_if(pairs, is_disturbed)->row.key)),
          "let the drives and the machine settle"});
   }
 }
@@ -315,6 +317,7 @@ Ranking rank_groups(std::span<const ResultGroup> groups, const CompareOptions& o
   for (const PendingComparison& one : tests) bases.push_back(one.row.time.basis);
   ranking.level = level_text(bases, groups.front().results.front().host.machine);
   warn_of_state(groups, ranking);
+  std::ranges::move(matched.warnings(), std::back_inserter(ranking.warnings));
   note_differences(groups, ranking);
   warn_of_tests(tests, ranking);
   warn_of_missing_ranks(ranking);

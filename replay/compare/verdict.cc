@@ -132,8 +132,10 @@ void decide(PendingComparison& tested, AspectTest& question, double p_runs,
   const bool shown = *answer.p_holm <= level, beyond = is_beyond(question);
   if ((shown || beyond || p_runs <= level) && matters) {
     answer.reason = other_cause(tested, question);
-    tested.disturbed = tested.disturbed || !answer.reason.empty();
-    if (!answer.reason.empty()) return;
+    if (!answer.reason.empty()) {
+      tested.disturbed = tested.disturbed.value_or(question.aspect);
+      return;
+    }
     if (shown) {
       answer.verdict = direction;
     } else if (beyond) {

@@ -29,7 +29,7 @@ struct PendingComparison {
   // Shares of all CPU time used by other programs and the virtual machine's host, medians of each
   // side, 0 to 1; empty if unknown.
   std::optional<double> base_busy, fresh_busy;
-  bool disturbed = false;  // a difference may have another cause
+  std::optional<Aspect> disturbed = {};  // a difference that may have another cause, the first one
 };
 
 // Tests the figures of both sides; neither is empty. `earlier`, `machine`: see evidence_for.

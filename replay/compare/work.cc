@@ -11,6 +11,7 @@
 
 #include "filesets/system/counted.h"
 #include "filesets/system/units.h"
+#include "replay/compare/matching.h"
 #include "replay/compare/sessions.h"
 #include "replay/results/bytes_moved.h"
 #include "replay/results/failures.h"
@@ -143,13 +144,6 @@ std::string why_none(const PooledMeasurement& side, std::string_view name) {
   return fmt::format("the {} result has no runs", name);
 }
 
-// Whether the sample has a figure to compare.
-bool counts(const Measurement& measurement, const Sample& sample) {
-  const bool by_set = info_of(measurement.kind).by_set;
-  return !sample.moved_no_data && !has_failed(sample) && sample.durable_s > 0 &&
-         sample.elapsed_s > 0 && (by_set || sample.operations > 0);
-}
-
 // The control's counterparts of the measurements of a result. Directories may be on different file
 // systems, so the only one of each side matches any.
 class Controls {
@@ -188,7 +182,7 @@ double median_rate(std::vector<double> seconds_per_operation) {
 const Sample* control_sample(const Measurement* control, std::uint32_t run) {
   if (!control) return nullptr;
   const auto found = std::ranges::find(control->samples, run, &Sample::run);
-  return found != control->samples.end() && counts(*control, *found) ? &*found : nullptr;
+  return found != control->samples.end() && has_figure(*control, *found) ? &*found : nullptr;
 }
 
 // All its samples.
@@ -216,7 +210,14 @@ std::optional<double> busy_share(const Result& result) {
   return median(shares);
 }
 
-std::vector<PooledMeasurement> gather(std::span<const Result> results, bool across) {
+bool has_figure(const Measurement& measurement, const Sample& sample) {
+  const bool by_set = info_of(measurement.kind).by_set;
+  return !sample.moved_no_data && !has_failed(sample) && sample.durable_s > 0 &&
+         sample.elapsed_s > 0 && (by_set || sample.operations > 0);
+}
+
+std::vector<PooledMeasurement> gather(std::span<const Result> results, const Matching& matching,
+                                      std::optional<std::size_t> group) {
   std::vector<PooledMeasurement> all;
   std::map<MeasurementKey, std::size_t> places;
   for (const Result& result : results) {
@@ -224,9 +225,9 @@ std::vector<PooledMeasurement> gather(std::span<const Result> results, bool acro
     const auto begun_s = static_cast<double>(result.started_s().value_or(0));
     const std::optional<double> busy = busy_share(result);
     for (const Measurement& measurement : result.measurements) {
-      MeasurementKey key = key_of(measurement);
-      if (across) key.file_system.clear();
-      const auto [place, is_new] = places.try_emplace(std::move(key), all.size());
+      std::optional<MeasurementKey> key = matching.find_key(result, measurement, group);
+      if (!key) continue;
+      const auto [place, is_new] = places.try_emplace(*std::move(key), all.size());
       if (is_new) all.emplace_back().key = place->first;
       PooledMeasurement& side = all[place->second];
       side.ends = measurement.ends;
@@ -239,7 +240,7 @@ std::vector<PooledMeasurement> gather(std::span<const Result> results, bool acro
       for (const Sample& sample : measurement.samples) {
         if (sample.moved_no_data) {
           ++side.no_data;
-        } else if (!counts(measurement, sample)) {
+        } else if (!has_figure(measurement, sample)) {
           ++side.failed;
         } else {
           side.samples.push_back(&sample);

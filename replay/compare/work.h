@@ -1,6 +1,7 @@
 // Selects the comparable samples and figures of a measurement.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -10,6 +11,8 @@
 #include "replay/compare/comparison.h"
 
 namespace filereel {
+
+class Matching;
 
 struct SampleSource {
   const Result* result = nullptr;
@@ -36,9 +39,13 @@ struct PooledMeasurement {
   std::vector<double> scales;  // of the plans, without duplicates
 };
 
-// In the order of their first occurrence. The samples live as long as `results`. With `across`, the
-// keys leave out the file system.
-std::vector<PooledMeasurement> gather(std::span<const Result> results, bool across = false);
+// Those that `matching` does not leave out, in the order of their first occurrence. The samples
+// live as long as `results`. `group`: their number in `matching`; nothing for other results.
+std::vector<PooledMeasurement> gather(std::span<const Result> results, const Matching& matching,
+                                      std::optional<std::size_t> group = std::nullopt);
+
+// Whether the sample has a figure to compare.
+bool has_figure(const Measurement& measurement, const Sample& sample);
 
 // The figure that both sides have for the same work; otherwise `obstacle` gives the reason.
 struct FigureChoice {

@@ -52,10 +52,12 @@ Json series_data(const TrendSeries& series, const DeviceTrend& trend) {
   Json json = {{"name", name},
                {"unit", series.unit},
                {"tail", series.aspect == Aspect::tail},
-               {"change", series.change},
                {"points", Json::array()}};
+  if (series.change) json["change"] = *series.change;
   if (series.firmware_change) json["firmware_change"] = *series.firmware_change;
-  if (series.firmware_margin) json["firmware_margin"] = *series.firmware_margin;
+  if (const auto& interval = series.firmware_interval) {
+    json["firmware_interval"] = {interval->low, interval->high};
+  }
   for (const TrendPoint& point : series.points) json["points"].push_back(point_data(point, trend));
   return json;
 }

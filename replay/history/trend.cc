@@ -13,6 +13,7 @@
 
 #include "filesets/system/random.h"
 #include "filesets/system/units.h"
+#include "replay/compare/matching.h"
 #include "replay/compare/sessions.h"
 #include "replay/compare/side_figures.h"
 #include "replay/compare/work.h"
@@ -66,14 +67,22 @@ std::vector<UnitSpread> figures_of(const Measurement& measurement) {
   return figures;
 }
 
-// Settings that affect the figures but are not in the key.
+// What affects the figures but is not in the key: settings, and the work of other file sets,
+// workloads and recordings of the same name.
 std::string options_of(const Measurement& measurement, const Result& result) {
-  return settings_text(result.job_of(measurement), result.volumes) + ", driver " +
-         measurement.driver;
+  std::string text =
+      settings_text(result.job_of(measurement), result.volumes) + ", driver " + measurement.driver;
+  for (const auto& [name, value] : work_done(result, measurement).work) {
+    if (name != "scale") text += fmt::format(", {} {}", name, value);
+  }
+  if (measurement.without_bytes_read) text += ", bytes read not counted";
+  return text;
 }
 
-double change_between(double before, double after) {
-  return before > 0 ? after / before - 1 : 0;
+std::optional<double> change_of(std::span<const TrendPoint> points) {
+  const double before = points.front().figure.median;
+  if (points.size() < 2 || !(before > 0)) return std::nullopt;
+  return points.back().figure.median / before - 1;
 }
 
 // A device's trend under construction, with the index of each series by key, unit and options.
@@ -130,8 +139,9 @@ FirmwareFigures figures_with(const std::string& firmware, std::span<const TrendP
   return {.states = figures_by_state(begins, logarithms), .busy = median(busy)};
 }
 
-// The margin of the ratio of the figures with the last two of `firmware`: from the deviations
-// within all if there are enough, otherwise from the assumption.
+// How far the logarithm of the ratio of the figures with the last two of `firmware` is certain with
+// 95 % confidence: from the deviations within all if there are enough, otherwise from the
+// assumption.
 double margin_of(const TrendSeries& series, std::span<const FirmwareFigures> firmware) {
   constexpr double kQuantile = 0.975;
   StateSpread spread;
@@ -142,16 +152,16 @@ double margin_of(const TrendSeries& series, std::span<const FirmwareFigures> fir
     busy = std::max(busy, one.busy);
   }
   if (spread.freedom >= kLeastFreedom) {
-    return std::expm1(student_quantile(kQuantile, spread.freedom) *
-                      std::sqrt(spread.variance_of_state() * shares));
+    return student_quantile(kQuantile, spread.freedom) *
+           std::sqrt(spread.variance_of_state() * shares);
   }
   const double assumed = assumed_spread(series.points.back().machine, series.aspect, busy);
-  return std::expm1(normal_quantile(kQuantile) * assumed * std::sqrt(shares));
+  return normal_quantile(kQuantile) * assumed * std::sqrt(shares);
 }
 
 void finish(TrendSeries& series, const std::vector<TrendFirmware>& firmware) {
   const std::vector<TrendPoint>& points = series.points;
-  series.change = change_between(points.front().figure.median, points.back().figure.median);
+  series.change = change_of(points);
   std::vector<FirmwareFigures> figures;
   for (const TrendFirmware& revision : firmware) {
     FirmwareFigures one = figures_with(revision.name, points);
@@ -159,8 +169,9 @@ void finish(TrendSeries& series, const std::vector<TrendFirmware>& firmware) {
   }
   if (figures.size() < 2) return;
   const std::vector<double>&last = figures.back().states, &before = figures.rbegin()[1].states;
-  series.firmware_change = std::expm1(mean(last) - mean(before));
-  series.firmware_margin = margin_of(series, figures);
+  const double change = mean(last) - mean(before), margin = margin_of(series, figures);
+  series.firmware_change = std::expm1(change);
+  series.firmware_interval = {std::expm1(change - margin), std::expm1(change + margin)};
 }
 
 // Keeps the options only if they distinguish series of the same key.

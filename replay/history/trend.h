@@ -8,6 +8,7 @@
 
 #include "replay/compare/comparison.h"
 #include "replay/history/history.h"
+#include "replay/statistics/interval.h"
 
 namespace filereel {
 
@@ -27,21 +28,21 @@ struct TrendPoint {
   Spread figure;
 };
 
-// One measurement with the same driver and options.
+// One measurement of the same work, with the same driver and settings.
 struct TrendSeries {
   MeasurementKey key;
-  std::string options;  // "scale 0.02, warm caches"; "" if all series of the key have the same
-  std::string unit;     // "MB/s", "files/s", "operations/s", "µs p99.9 read"
+  // Settings and work: "scale 0.02, warm caches"; "" if all series of the key have the same.
+  std::string options;
+  std::string unit;                // "MB/s", "files/s", "operations/s", "µs p99.9 read"
   Aspect aspect = Aspect::time;    // Aspect::tail: a latency
   std::vector<TrendPoint> points;  // by time; at least one
 
   // Changes of the medians as shares: 0.05 is 5 % more.
-  double change = 0;  // from the first to the last
+  std::optional<double> change = {};  // from the first to the last; empty if there is only one
   // With the last firmware relative to the one before: geometric means of the states (sessions.h).
   std::optional<double> firmware_change = {};
-  // By how much chance and the spread between sessions change it, with 95 % confidence, as a share
-  // in either direction on the scale of logarithms: 0.1 is -9 to +10 %. See sessions.h.
-  std::optional<double> firmware_margin = {};
+  // Its 95 % interval, which contains the spread between sessions, as shares; see sessions.h.
+  std::optional<Interval> firmware_interval = {};
 };
 
 struct TrendFirmware {

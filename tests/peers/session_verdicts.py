@@ -270,13 +270,13 @@ class Comparer:
         return any(entry["rank"] > 1 for ranking in rankings for entry in ranking["entries"])
 
     def beyond_margin(self, before, after):
-        """For each series of the trend of two groups of paths: the change by firmware exceeds its margin."""
+        """For each series of the trend of two groups of paths: the interval of the change is beyond no change."""
         with tempfile.TemporaryDirectory(dir=self.folder) as folder:
             for firmware, paths in (("1", before), ("2", after)):
                 self.run("-q", "history", folder, "add", *paths, "--device", "Drive", "--firmware", firmware)
             devices = json.loads(self.run("history", folder, "trend", "--json"))["devices"]
-        return [abs(math.log1p(one["firmware_change"])) > math.log1p(one["firmware_margin"])
-                for device in devices for one in device["measurements"]]
+        intervals = [one["firmware_change_interval_95"] for device in devices for one in device["measurements"]]
+        return [one["low"] > 0 or one["high"] < 0 for one in intervals]
 
 
 def bound(false, count):
@@ -335,7 +335,8 @@ class Tally:
         self.found_indicated += indicated.pop(operation, "") == "slower"
         self.false_indicated += bool(indicated)
         self.aspects.update(one["aspect"] for one in measurements if name_of(one) in changed)
-        self.provable += [one.get("provable", math.inf) for one in measurements]
+        self.provable += [math.expm1(abs(math.log1p(one["provable"]))) if "provable" in one else math.inf
+                          for one in measurements]
         self.bases.update(one["basis"] for one in measurements)
         changed = {name: verdict for name, verdict in ranks.items() if verdict != "cannot tell"}
         self.ranks_found += changed.pop(operation, "") == "slower"

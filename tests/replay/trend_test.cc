@@ -52,7 +52,7 @@ TEST_CASE("a measurement's points are its medians by time, with the firmware the
   CHECK(series.points[0].figure.median == doctest::Approx(100));
   CHECK(series.points[2].figure.median == doctest::Approx(50));
   CHECK(series.points[2].entry == 3);
-  CHECK(series.change == doctest::Approx(-0.5));
+  CHECK(series.change.value() == doctest::Approx(-0.5));
   REQUIRE(series.firmware_change);
   CHECK(*series.firmware_change == doctest::Approx(-0.5));
 }
@@ -62,7 +62,7 @@ TEST_CASE("the change by firmware is that between the last two it was measured w
       trends_of(folder_of({entry_of(1, "1.0", 4), entry_of(2, "2.0", 1), entry_of(3, "2.0", 3),
                            entry_of(4, "2.0", 2), entry_of(5, "3.0", 1), entry_of(6, "3.0", 1)}));
   const TrendSeries& series = trends.at(0).series.at(0);
-  CHECK(series.change == doctest::Approx(3.0));
+  CHECK(series.change.value() == doctest::Approx(3.0));
   CHECK(series.firmware_change.value() == doctest::Approx(1.0));  // 50 MB/s to 100 MB/s
   CHECK_FALSE(trends_of(folder_of({entry_of(1, "1.0", 4), entry_of(2, "1.0", 1)}))
                   .at(0)
@@ -75,7 +75,7 @@ TEST_CASE("the margin of a change by firmware is larger if other programs ran") 
     std::vector<HistoryEntry> entries = {entry_of(1, "1.0", 1), entry_of(2, "2.0", 1)};
     entries[1].result.measurements[0].samples[0].conditions.other_cpu = other_cpu;
     const TrendSeries series = trends_of(folder_of(std::move(entries))).at(0).series.at(0);
-    return series.firmware_margin.value();
+    return std::log1p(series.firmware_interval.value().high);
   };
   CHECK(margin(0) > 0.1);
   CHECK(margin(0.8) > 2 * margin(0));
@@ -94,7 +94,31 @@ TEST_CASE("the change by firmware is that of the states' geometric means, with t
   // Deviations of log 2, 6 degrees of freedom: a variance of (log 2)^2 * 4 / 6, halved for the
   // difference of two means of four; Student's t of 97.5 % is 2.446912.
   const double error = std::numbers::ln2 * std::sqrt(4.0 / 6 / 2);
-  CHECK(series.firmware_margin.value() == doctest::Approx(std::expm1(2.446912 * error)));
+  const Interval interval = series.firmware_interval.value();
+  CHECK(interval.high == doctest::Approx(std::expm1(std::numbers::ln2 + 2.446912 * error)));
+  CHECK(interval.low == doctest::Approx(std::expm1(std::numbers::ln2 - 2.446912 * error)));
+}
+
+TEST_CASE("a large change has an interval by a factor, which never falls below -100 %") {
+  const TrendSeries series =
+      trends_of(folder_of({entry_of(1, "1.0", 1), entry_of(2, "2.0", 7)})).at(0).series.at(0);
+  CHECK(series.firmware_change.value() == doctest::Approx(1.0 / 7 - 1));
+  const Interval interval = series.firmware_interval.value();
+  CHECK(interval.low > -1);
+  CHECK((1 + interval.low) * (1 + interval.high) == doctest::Approx(1.0 / 49));
+}
+
+TEST_CASE("a single result has no change") {
+  CHECK_FALSE(trends_of(folder_of({entry_of(1, "1.0", 1)})).at(0).series.at(0).change);
+}
+
+TEST_CASE("other work of the same name is another line") {
+  HistoryEntry other = entry_of(2, "1.0", 1);
+  other.result.measurements[0].samples[0].files = 4;
+  const std::vector<TrendSeries> series =
+      trends_of(folder_of({entry_of(1, "1.0", 1), other})).at(0).series;
+  REQUIRE(series.size() == 2);
+  CHECK(series[1].options.ends_with("work 100000000 bytes in 4 files"));
 }
 
 TEST_CASE("what was measured with other options is another line, which says which") {
