@@ -1,7 +1,10 @@
 """house_test.py must see violations, or it tests nothing."""
 
+import pathlib
+import tempfile
 import unittest
 
+from document_links import faults_of_links
 from house_counts import faults_of_counts
 from house_names import faults_of_names
 from house_test import faults_of, faults_of_recipes, faults_of_wrappers
@@ -95,6 +98,22 @@ class House(unittest.TestCase):
                          ["CONTRIBUTING.md names a/two.cc, which is not there",
                           "CONTRIBUTING.md says that a/one.cc holds 'kOther'"])
         self.assertEqual(check("nothing"), ["CONTRIBUTING.md names no files for contributors"])
+
+    def test_links_of_documents_that_lead_nowhere(self):
+        with tempfile.TemporaryDirectory() as folder:
+            here = pathlib.Path(folder).resolve()
+            (here / "source.cc").touch()
+            (here / "two.md").write_text("# Two\n## Options × `kinds`\n")
+            one = here / "one.md"
+            check = lambda: [fault.split(": ", 1)[1] for fault in faults_of_links(
+                [one], lambda path: path.exists() and path.suffix == ".md")]
+            one.write_text("[a](two.md) [b](two.md#options--kinds) [c](https://a.b) [d](#here)\n# Here\n    [x](y)\n")
+            self.assertEqual(check(), [])
+            one.write_text("[a](source.cc) [b](three.md) [c](two.md#three)\n")
+            self.assertEqual(check(), [
+                "links to source.cc, which is not installed; name the file without a link",
+                "links to three.md, which is not installed; name the file without a link",
+                "links to two.md#three, a heading that does not exist"])
 
     def test_a_function_of_a_job_that_wrappers_lose(self):
         names = [f"f{i}" for i in range(10)]

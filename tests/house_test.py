@@ -2,7 +2,8 @@
 that CONTRIBUTING.md names for contributors exist. And whether flags of a trace are independent of the
 processor. And whether wrappers of jobs forward every function of a job. And whether comments and documents
 name what exists (house_names.py), and whether texts with numbers are right for 1 (house_counts.py). And whether
-a function is used that shows texts of libraries.
+a function is used that shows texts of libraries. And whether links of documents lead to documents that are installed
+(document_links.py).
 
 house_test.py DIR prints a line for each fault in the tree at DIR, and exits with 1 if there is any.
 """
@@ -14,6 +15,7 @@ import sys
 
 import house_counts
 import house_names
+from document_links import faults_of_links
 
 LAYERS = ["filesets", "traces", "replay", "tools"]  # each may include those before it
 SOURCES = {".h", ".cc", ".c"}
@@ -140,6 +142,7 @@ def faults_of_recipes(document, texts_of):
 
 
 def main(root):
+    root = root.resolve()
     sources = {path.relative_to(root).as_posix(): path.read_text() for layer in LAYERS
                for path in sorted((root / layer).rglob("*")) if path.suffix in SOURCES}
     document = (root / "docs/architecture.md").read_text()
@@ -150,6 +153,9 @@ def main(root):
     # The changelog tells of what was there.
     files = {file: text for file, text in house_names.tree(root).items() if file != "CHANGELOG.md"}
     faults += house_names.faults_of_names(files)
+    documents = [root / "README.md", root / "CHANGELOG.md", *sorted((root / "docs").glob("*.md"))]
+    faults += faults_of_links(documents, lambda path: path in documents or path.exists() and (
+        path.is_relative_to(root / "docs") and not path.is_relative_to(root / "docs/man")))
     for file, text in sources.items():
         faults += house_counts.faults_of_counts(file, text)
     for fault in faults:

@@ -5,10 +5,14 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 import tempfile
 import unittest
 
 from support import find, main
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+from document_links import faults_of_links  # noqa: E402
 
 BUILD = os.environ.get("BUILD", "")
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -76,6 +80,11 @@ class Package(unittest.TestCase):
         others = [name for name in files - wanted
                   if not name.startswith("usr/share/doc/filereel/docs/")]
         self.assertEqual(others, [])
+
+    def test_links_of_documents_lead_to_what_is_installed(self):
+        documents = sorted((self.root / "usr/share/doc/filereel").rglob("*.md"))
+        self.assertGreater(len(documents), 20)
+        self.assertEqual(faults_of_links(documents, pathlib.Path.exists), [])
 
     def test_packed_files_have_no_date_and_the_text_of_ours(self):
         for path in self.root.rglob("*.gz"):
