@@ -32,7 +32,7 @@ Json to_json(const ComparedMeasurement& one, const Parameters& shared) {
     json["ratio_interval"] = {time.ratio_interval->low, time.ratio_interval->high};
   }
   if (time.p_holm) json["p_holm"] = *time.p_holm;
-  if (time.provable) json["provable"] = *time.provable;
+  if (const auto provable = time.provable_change()) json["provable"] = *provable;
   if (one.tail) json["tail"] = one.tail->answer.ratio;
   if (one.stalls) json["stalls"] = {one.stalls->base.stalls, one.stalls->fresh.stalls};
   return json;
@@ -58,7 +58,10 @@ Json comparison_data(const ResultComparison& comparison) {
                {"only_base", to_json(comparison.only_base, shared)},
                {"only_fresh", to_json(comparison.only_fresh, shared)}};
   for (const Change& one : comparison.changes) {
-    json["changes"].push_back({{"what", one.what}, {"base", one.base}, {"fresh", one.fresh}});
+    json["changes"].push_back({{"kind", change_kind_name(one.kind)},
+                               {"what", one.what},
+                               {"base", one.base},
+                               {"fresh", one.fresh}});
   }
   for (const Warning& one : comparison.warnings) {
     json["warnings"].push_back(

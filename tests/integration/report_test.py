@@ -949,6 +949,33 @@ class History(ReportTest):
         self.assert_fits()
         self.assert_quiet()
 
+    def test_what_else_changed_with_a_firmware_is_at_its_verdict_and_points_are_told_apart(self):
+        paths = []
+        for number, firmware in enumerate(("1.07", "1.07", "1.08")):
+            result = made_result.result(
+                {"create": [(8 if firmware == "1.08" else 2) * (1 + run / 100) for run in range(6)]},
+                firmware, started=f"2024-03-01T10:00:{10 + number}Z", session=str(number))
+            if firmware == "1.08":
+                result["volumes"][0]["mount_options"] = "rw,data=journal"
+            if number == 1:
+                result["plan"]["parameters"]["scale"] = 0.5
+            paths.append(self.scratch / f"{number}.json")
+            paths[-1].write_text(json.dumps(result))
+        self.filereel("history", "drives", "add", *paths)
+        self.filereel("history", "drives", "report", "-o", "drives.html")
+        self.open(self.scratch / "drives.html")
+        cell = self.script(TABLES)[0]["rows"][1][2]["text"]
+        self.assertIn("1 slower", cell)
+        self.assertIn("also changed: mount options of ext4 (near)", cell)
+        body = self.browser.find_element("tag name", "body").text
+        self.assertIn("mount options of ext4 (near): rw, relatime → rw, data=journal", body)
+        self.assertIn("also changed: the firmware may not be the cause", body)
+        self.assertIn("1 of 2 results of the base is left out: scale 0.5 instead of 1", body)
+        labels = self.script("return [...document.querySelectorAll('.plot canvas')].flatMap("
+                             "(one) => Chart.getChart(one).scales.x.ticks.map(({label}) => label))")
+        self.assertEqual(labels, ["10:00:10", "10:00:12"])
+        self.assert_quiet()
+
     def test_a_device_whose_work_was_never_done_is_left_out(self):
         result = made_result.result({"create": [2.0, 2.1]}, "1.07")
         for sample in result["measurements"][0]["samples"]:

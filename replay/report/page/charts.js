@@ -266,8 +266,8 @@ function lineChart({title, xTitle, yTitle, xLabels, lines, logarithmic, text, ca
                     words, xText, xTicks, xRange, legend = true, height = 280}) {
   const xAxis = () => {
     if (xLabels) {
-      return axis(xTitle, {type: 'category', offset: Boolean(dots),
-                           ticks: {callback: (value, i) => shortened(String(xLabels[i]), 12)}});
+      const short = xLabels.length ? shortenedAll(xLabels.map(String), 12) : [];
+      return axis(xTitle, {type: 'category', offset: Boolean(dots), ticks: {callback: (value, i) => short[i]}});
     }
     if (!xTicks) return axis(xTitle, {type: 'linear', ticks: xText ? {callback: (value) => tick(xText(value))} : {}});
     const textOf = (value) => (xTicks.find((one) => one.value === value) || {text: ''}).text;

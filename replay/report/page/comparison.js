@@ -18,15 +18,19 @@ function showComparison(data) {
   if (data.comparison) fillComparison(section('Comparison'), data.comparison);
 }
 
+function addWarnings(part, comparison) {
+  for (const one of comparison.warnings) {
+    part.append(element('p', {class: 'banner'}, named(sentence(one.text)), ' ', named(sentence(one.next_step))));
+  }
+}
+
 // The verdicts of `filereel compare`.
-function fillComparison(part, comparison) {
+function fillComparison(part, comparison, withWarnings = true) {
   part.append(element('p', {}, 'Base: ', named(comparison.base), '; new: ', named(comparison.fresh), '. Overall: ',
       element('strong', {class: `verdict-${comparison.overall}`}, comparison.overall), '. ',
       'A change below ', share(comparison.threshold), ' of the time is ignored; time, tail and stalls are judged. ', named(sentence(comparison.promise))));
   if (comparison.control) part.append(element('p', {}, named(sentence(comparison.control))));
-  for (const one of comparison.warnings) {
-    part.append(element('p', {class: 'banner'}, named(sentence(one.text)), ' ', named(sentence(one.next_step))));
-  }
+  if (withWarnings) addWarnings(part, comparison);
   if (comparison.changes.length) {
     part.append(table('Differences, which may be the cause',
         ['', comparison.base, comparison.fresh],
@@ -43,7 +47,7 @@ function fillComparison(part, comparison) {
           range: one.ratio_interval && `(${one.ratio_interval.map((x) => x.toFixed(3)).join('–')})`,
         },
         one.p_holm === undefined ? '–' : {text: one.p_holm < 0.001 ? '< 0.001' : one.p_holm.toFixed(3), value: one.p_holm},
-        one.provable === undefined ? '–' : {text: share(one.provable), value: one.provable},
+        one.provable === undefined ? '–' : {text: signedShare(one.provable), value: one.provable},
         timeCell(one.base, one.base_per_s),
         timeCell(one.fresh, one.fresh_per_s),
         `${one.base_samples}, ${one.fresh_samples}`,

@@ -64,6 +64,8 @@ function share(value) {
   return (percent < 9.95 ? percent.toFixed(1) : percent.toFixed(0)) + '\u202f%';
 }
 
+const signedShare = (value) => `${value < 0 ? '−' : '+'}${share(Math.abs(value))}`;
+
 // "2024-02-29 12:00 UTC" for an ISO 8601 time.
 function moment(text) {
   const parts = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}):\d{2}Z$/.exec(text);

@@ -2,10 +2,23 @@
 
 const SLOW = 'slower', FAST = 'faster';
 const day = (text) => text.slice(0, 10);
-// Labels of points: with the time where several are of one day.
-const dayLabels = (times) => times.map((text) => times.filter((other) => day(other) === day(text)).length > 1
-    ? `${day(text)} ${text.slice(11, 16)}` : day(text));
+const clock = (text) => text.slice(11, 19);
+
+// Labels of points, by what tells them apart: the date, the time if all are of one day, or both. `in`
+// is what they have in common.
+function timeLabels(times) {
+  const days = unique(times.map(day)), years = unique(times.map((text) => text.slice(0, 4)));
+  const minutes = unique(times.map((text) => text.slice(0, 16)));
+  const time = (text) => minutes.length === unique(times).length ? text.slice(11, 16) : clock(text);
+  if (days.length === times.length) return {labels: times.map(day), in: ''};
+  if (days.length === 1) return {labels: times.map(time), in: days[0]};
+  return {labels: times.map((text) => `${years.length > 1 ? day(text).slice(2) : day(text).slice(5)} ${time(text)}`),
+    in: years.length > 1 ? '' : years[0]};
+}
+
 const isTail = (series) => series.tail;
+// Figures of tails have their unit, by their size.
+const unitOf = (series) => isTail(series) ? series.unit.slice(3) : series.unit;
 const trendText = (series, value) => isTail(series) ? microseconds(value) : number(value);
 const percentChange = (value) => `${value < 0 ? '−' : '+'}${Math.abs(value * 100).toFixed(1)}\u202f%`;
 
@@ -37,7 +50,7 @@ function openBelow(target) {
 
 // The course of one figure: a line per firmware, with the interval of each result.
 function trendChart(device, series) {
-  const labels = dayLabels(series.points.map(([, started]) => started));
+  const times = timeLabels(series.points.map(([, started]) => started));
   const used = device.firmware.map((_, f) => f).filter((f) => series.points.some((point) => point[2] === f));
   const lines = used.map((f) => ({
     name: device.firmware[f].name,
@@ -45,17 +58,17 @@ function trendChart(device, series) {
     points: series.points.map((point) => point[2] === f ? point[3] : null),
     ranges: series.points.map((point) => point[2] === f && point[4] < point[5] ? [point[4], point[5], point[6]] : null),
   }));
-  const title = isTail(series) ? `Tail: ${series.unit.slice(3)}` : `Rate: ${series.unit}`;
+  const title = `${isTail(series) ? 'Tail' : 'Rate'}: ${unitOf(series)}`;
   return lineChart({
     title,
-    xTitle: 'result',
+    xTitle: times.in ? `result, ${times.in}` : 'result',
     yTitle: isTail(series) ? '' : series.unit,
-    xLabels: labels,
+    xLabels: times.labels,
     text: (value) => trendText(series, value),
     lines,
-    words: `Line chart: ${series.name}, ${series.unit}. ` + lines.map((line) => `Firmware ${line.name}: ` +
+    words: `Line chart: ${series.name}, ${unitOf(series)}. ` + lines.map((line) => `Firmware ${line.name}: ` +
         line.points.filter((value) => value !== null).map((value) => trendText(series, value)).join(', ')).join('; ') + '.',
-    tableOf: () => table(`${series.name}, ${series.unit}`, ['result', 'started', 'firmware', 'median', 'from', 'to'],
+    tableOf: () => table(`${series.name}, ${unitOf(series)}`, ['result', 'started', 'firmware', 'median', 'from', 'to'],
         series.points.map(([entry, started, f, median, low, high]) => [String(entry), moment(started),
           named(device.firmware[f].name), {text: trendText(series, median), value: median},
           {text: trendText(series, low), value: low}, {text: trendText(series, high), value: high}]),
@@ -64,20 +77,25 @@ function trendChart(device, series) {
 }
 
 function trendTable(device) {
-  return table('Medians of the first and the last result; by firmware: the last one relative to the one before, with its 95 % margin',
+  return table('Medians of the first and the last result; by firmware: the last one relative to the one before, with its 95 % interval, which contains the spread between sessions',
       ['measurement', 'unit', 'results', 'first', 'last', 'change', 'by firmware'],
       device.series.map((series) => {
         const first = series.points[0][3], last = series.points.at(-1)[3];
-        return [named(series.name), isTail(series) ? series.unit.slice(3) : series.unit, whole(series.points.length),
+        return [named(series.name), unitOf(series), whole(series.points.length),
           {text: trendText(series, first), value: first}, {text: trendText(series, last), value: last},
-          {text: percentChange(series.change), value: series.change},
+          series.change === undefined ? (series.points.length === 1 ? 'one result' : '–')
+            : {text: percentChange(series.change), value: series.change},
           series.firmware_change === undefined ? '–' : {text: percentChange(series.firmware_change), value: series.firmware_change,
-            range: series.firmware_margin === undefined ? null : `±${(series.firmware_margin * 100).toFixed(0)}\u202f%`}];
+            range: series.firmware_interval && `(${series.firmware_interval.map(percentChange).join(' to ')})`}];
       }), {left: [1]});
 }
 
-// How far the change by firmware exceeds its margin.
-const importance = (series) => Math.abs(series.firmware_change || 0) / (series.firmware_margin || 1);
+// How far the change by firmware exceeds half its interval, on the scale of logarithms.
+function importance(series) {
+  if (series.firmware_interval === undefined) return 0;
+  const [low, high] = series.firmware_interval.map(Math.log1p);
+  return Math.abs(Math.log1p(series.firmware_change)) / ((high - low) / 2 || 1);
+}
 
 function showTrends(part, device) {
   if (device.left_out.length) {
@@ -108,6 +126,9 @@ function changeText(one) {
   return [named(one.key), ': ', element('span', {class: `verdict-${one.verdict}`}, one.verdict_text), ratio];
 }
 
+// What differs other than the firmware, which then may not be the cause.
+const alsoChanged = (comparison) => comparison.changes.filter((one) => one.kind !== 'firmware');
+
 // What a firmware changed, and its whole comparison with the one before. Returns the element.
 function showFirmware(part, device, place) {
   const {name, comparison} = device.firmware[place], before = device.firmware[place - 1].name;
@@ -117,10 +138,16 @@ function showFirmware(part, device, place) {
   if (changed.length) {
     holder.append(element('ul', {class: 'findings'}, changed.map((one) => element('li', {}, changeText(one)))));
   }
+  const others = alsoChanged(comparison);
+  if (others.length) {
+    holder.append(element('p', {}, 'Also changed:'), element('ul', {class: 'findings'}, others.map(
+        (one) => element('li', {}, named(one.what), ': ', named(spaced(one.base)), ' → ', named(spaced(one.fresh))))));
+  }
+  addWarnings(holder, comparison);
   if (comparison.measurements.length) {
     holder.append(collapsible('The comparison', () => {
       const whole = element('div');
-      fillComparison(whole, comparison);
+      fillComparison(whole, comparison, false);
       return whole;
     }));
   }
@@ -128,9 +155,16 @@ function showFirmware(part, device, place) {
   return holder;
 }
 
+// The verdicts of a comparison, with a link to it, and what else changed.
+function verdictCell(comparison, target) {
+  const link = linkTo(target, element('span', {class: `verdict-${comparison.overall}`}, verdictCounts(comparison)));
+  const others = alsoChanged(comparison).map((one) => one.what);
+  return others.length ? element('div', {}, link, element('div', {class: 'hint'}, 'also changed: ', named(others.join(', ')))) : link;
+}
+
 function deviceRows(device, comparisons) {
   return device.firmware.map((one, f) => [named(device.name), named(one.name),
-    one.comparison === undefined ? '–' : linkTo(comparisons[f], element('span', {class: `verdict-${one.comparison.overall}`}, verdictCounts(one.comparison))),
+    one.comparison === undefined ? '–' : verdictCell(one.comparison, comparisons[f]),
     whole(one.results), moment(one.started), moment(one.last)]);
 }
 
