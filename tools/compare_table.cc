@@ -284,7 +284,6 @@ std::string format_comparison(const ResultComparison& comparison, const Session&
   if (const std::string control = control_text(comparison.control); !control.empty()) {
     text += wrapped(control, 2);
   }
-  if (!comparison.complete) text += "INCOMPLETE: a run ended early; see the numbers of runs\n";
   for (const Warning& warning : comparison.warnings) {
     text += format_warning(warning);
   }

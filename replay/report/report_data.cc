@@ -171,6 +171,7 @@ Json to_json(const ReportedResult& reported, const std::string& name, const Page
                {"volumes", Json::array()},
                {"warnings", result.warnings},
                {"baselines", baselines_data(result)},
+               {"all_measurements", result.measurements.size()},
                {"measurements", Json::array()}};
   for (const VolumeDescription& volume : result.volumes) json["volumes"].push_back(to_json(volume));
   json["control"] = Json::array();

@@ -515,6 +515,9 @@ class RealRun(ReportTest):
         self.open(self.scratch / "r.html")
         self.assertEqual(len(self.all(".banner.incomplete")), 1)
         self.assertIn("no: the run ended", self.all("main")[0].text)
+        body = self.browser.find_element("tag name", "body").text
+        self.assertEqual(body.count("the run ended early, with"), 1, body)
+        self.assertEqual(self.browser.find_element("id", "subtitle").text, "Incomplete")
         self.assert_drawn()
         self.assert_quiet()
 

@@ -319,6 +319,27 @@ TEST_CASE("the smallest provable change is about what is found in half of the co
   CHECK(found < all * 7 / 10);
 }
 
+TEST_CASE(
+    "the provable change has the direction of the measured one, and a shown change has none") {
+  AspectResult answer{.ratio = 1.2, .provable = 1.0};
+  CHECK(answer.provable_change() == 1.0);
+  answer.ratio = 1 / 1.2;
+  CHECK(answer.provable_change() == Approx(-0.5));
+  answer.verdict = Verdict::same;
+  CHECK(answer.provable_change() == Approx(-0.5));
+  for (const Verdict verdict : {Verdict::slower, Verdict::faster}) {
+    answer.verdict = verdict;
+    CHECK_FALSE(answer.provable_change());
+  }
+  // One proof passes its error budget to the others, so the change may be below the provable one.
+  SimulatedDrive drive(18);
+  const Result base = drive.session(1), fresh = drive.session(6);
+  for (const ComparedMeasurement& one : compare(base, fresh).measurements) {
+    CHECK(one.verdict == Verdict::slower);
+    CHECK_FALSE(one.time.provable_change());
+  }
+}
+
 TEST_CASE("with few runs only large changes are shown, and with two none") {
   SimulatedDrive drive(15);
   const Result base = drive.session(1, 3), fresh = drive.session(3, 3);

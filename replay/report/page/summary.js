@@ -53,7 +53,8 @@ function runsText(result) {
 function whatWasMeasured(result) {
   const measured = result.measurements;
   const jobs = result.plan.jobs.length > 1 ? `${counted(result.plan.jobs.length, 'job', 'jobs')}, ` : '';
-  return `${result.plan.name}: ${jobs}${counted(unique(measured.map((one) => one.subject)).length, 'measurement', 'measurements')}`;
+  const all = counted(result.all_measurements, 'measurement', 'measurements');
+  return `${result.plan.name}: ${jobs}${measured.length < result.all_measurements ? `${whole(measured.length)} of ` : ''}${all}`;
 }
 
 // Of volumes without a known drive, such as images.
@@ -116,7 +117,10 @@ function scoreTable(data) {
 function showSummary(data) {
   const names = data.results.map((one) => one.name);
   const titled = data.predictions.length === 0;  // otherwise by the prediction
-  const [verdict] = data.findings, findings = data.findings.slice(titled ? 1 : 0);
+  // The banners say what is incomplete, and why.
+  const inBanner = (text) => data.results.some((one) => !one.complete && text.endsWith(`${one.incomplete}.`));
+  const [verdict] = data.findings.map((text) => inBanner(text) ? 'Incomplete' : text);
+  const findings = data.findings.slice(titled ? 1 : 0).filter((text) => !inBanner(text));
   if (titled) {
     document.getElementById('title').replaceChildren(
         named(names.length === 1 ? names[0] : `${names.length} ${compared.many} compared`));
