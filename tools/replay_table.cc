@@ -154,7 +154,7 @@ std::string replay_details(const Measurement& measurement, const Bold& bold) {
   if (!sample || !sample->reel || !measurement.replay) return "";
   const std::size_t runs = measurement.samples.size();
   const std::string run =
-      runs > 1 ? fmt::format("run {} of {}, with the median time\n", sample->run, runs) : "";
+      runs > 1 ? fmt::format("run {} of {}, nearest to the median time\n", sample->run, runs) : "";
   const std::string all =
       runs > 1 ? fmt::format("operations of {} together\n", counted(runs, "run")) : "";
   return run + totals(*sample) + "\n" + all + kinds(measurement, bold) + "\n" +

@@ -38,12 +38,12 @@ struct CountedMeasurement {
   std::vector<const PooledMeasurement*> sides;  // by group
 };
 
-std::vector<RankedValues> ranked_columns(std::span<const RunFigures> runs) {
+std::vector<RankedValues> ranked_columns(const Metric& metric, std::span<const RunFigures> runs) {
   std::vector<RankedValues> columns;
   for (std::size_t column = 0; column < RunFigures().size(); ++column) {
     std::vector<double> values;
     for (const RunFigures& run : runs) values.push_back(run[column]);
-    columns.emplace_back(values);
+    columns.emplace_back(values, column == 0 ? middle_of(metric) : Middle::of_times);
   }
   return columns;
 }
@@ -60,7 +60,7 @@ std::optional<CountedMeasurement> counted_by(const MatchedMeasurement& matched,
       if (figures) runs.push_back(*figures);
     }
     if (runs.empty()) return std::nullopt;
-    one.runs.push_back(ranked_columns(runs));
+    one.runs.push_back(ranked_columns(metric, runs));
   }
   return one;
 }

@@ -173,12 +173,6 @@ class Controls {
   std::map<MeasurementKey, const Measurement*> by_key_;
 };
 
-// Operations per second, the median over all samples, as tables of results have it.
-double median_rate(std::vector<double> seconds_per_operation) {
-  for (double& one : seconds_per_operation) one = 1 / one;
-  return median(seconds_per_operation);
-}
-
 const Sample* control_sample(const Measurement* control, std::uint32_t run) {
   if (!control) return nullptr;
   const auto found = std::ranges::find(control->samples, run, &Sample::run);
@@ -292,7 +286,7 @@ ComparedSide side_of(const PooledMeasurement& side, Figure figure) {
   if (!figures.empty()) one.median = median(figures);
   if (!figures.empty()) {
     one.interval = widened(median_interval(figures), one.median, session_error(side));
-    if (figure == Figure::per_operation) one.operations_per_s = median_rate(figures);
+    if (figure == Figure::per_operation) one.operations_per_s = 1 / one.median;
   }
   return one;
 }

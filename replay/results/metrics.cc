@@ -195,6 +195,11 @@ const Metric* find_metric(std::string_view name) {
   return found == kMetrics.end() ? nullptr : &*found;
 }
 
+Middle middle_of(const Metric& metric) {
+  const bool is_rate = metric.unit == Unit::mb_per_s || metric.unit == Unit::per_second;
+  return is_rate ? Middle::of_rates : Middle::of_times;
+}
+
 std::optional<double> figure_of(const Metric& metric, const Result& result,
                                 const Measurement& measurement, const Sample& sample) {
   if (!metric.percentile) return metric.of_sample(result, measurement, sample);
@@ -220,7 +225,7 @@ std::optional<Spread> spread_of(const Metric& metric, const Result& result,
       values.push_back(*value);
     }
   }
-  std::optional<Spread> spread = spread_of(values);
+  std::optional<Spread> spread = spread_of(values, middle_of(metric));
   if (spread && metric.longest) return Spread{spread->high, spread->low, spread->high};
   return spread;
 }

@@ -11,6 +11,7 @@
 
 #include "replay/results/latency.h"
 #include "replay/results/result.h"
+#include "replay/statistics/order.h"
 
 namespace filereel {
 
@@ -41,6 +42,8 @@ struct Metric {
   bool longest = false;
   bool by_calls = false;  // from the bytes of the calls (bytes_moved), not from Sample::bytes
 };
+
+Middle middle_of(const Metric& metric);
 
 // In the order of tables and menus.
 std::span<const Metric> metrics();

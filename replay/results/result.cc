@@ -39,10 +39,10 @@ std::string words_of(std::string name) {
   return name;
 }
 
-std::optional<Spread> spread_of(std::span<const double> values) {
+std::optional<Spread> spread_of(std::span<const double> values, Middle middle) {
   if (values.empty()) return std::nullopt;
   const auto [low, high] = std::ranges::minmax(values);
-  return Spread{median(values), low, high, median_interval(values),
+  return Spread{median(values, middle), low, high, median_interval(values),
                 static_cast<std::uint32_t>(outliers(values).size())};
 }
 
@@ -134,7 +134,7 @@ Summary Measurement::summary() const {
     for (const SampleRates& one : rates) {
       if (one.*rate) values.push_back(*(one.*rate));
     }
-    return spread_of(values);
+    return spread_of(values, Middle::of_rates);
   };
   return {.mb_per_s = spread(&SampleRates::mb_per_s),
           .read_mb_per_s = spread(&SampleRates::read_mb_per_s),

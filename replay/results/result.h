@@ -13,6 +13,7 @@
 
 #include "replay/results/index_definition.h"
 #include "replay/statistics/interval.h"
+#include "replay/statistics/order.h"
 #include "replay/volumes/name_rules.h"
 #include "replay/volumes/volume.h"
 #include "traces/workload/sweep.h"
@@ -316,7 +317,7 @@ struct Spread {
 };
 
 // Empty without values.
-std::optional<Spread> spread_of(std::span<const double> values);
+std::optional<Spread> spread_of(std::span<const double> values, Middle middle = Middle::of_times);
 
 // Rates of the samples that moved data; empty without such samples.
 struct Summary {

@@ -30,7 +30,8 @@ std::optional<Interval> median_interval(std::span<const double> values) {
   return Interval{order[k - 1], order[n - k]};
 }
 
-RankedValues::RankedValues(std::span<const double> values) : ranks_(values.size()) {
+RankedValues::RankedValues(std::span<const double> values, Middle middle)
+    : ranks_(values.size()), middle_(middle) {
   std::vector<std::uint32_t> positions(values.size());
   std::iota(positions.begin(), positions.end(), 0U);
   std::ranges::stable_sort(positions, {}, [&](std::uint32_t one) { return values[one]; });
@@ -41,7 +42,7 @@ RankedValues::RankedValues(std::span<const double> values) : ranks_(values.size(
 }
 
 double RankedValues::median() const {
-  return filereel::median(order_);
+  return filereel::median(order_, middle_);
 }
 
 double RankedValues::median_of(std::span<const std::size_t> positions) const {
@@ -55,7 +56,7 @@ double RankedValues::median_of(std::span<const std::size_t> positions) const {
   };
   if (positions.size() % 2 == 1) return value_at(middle);
   const double below = value_at(middle - 1);
-  return (below + value_at(middle)) / 2;
+  return middle_of(below, value_at(middle), middle_);
 }
 
 std::optional<Interval> resampled_interval(

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "replay/statistics/interval.h"
+#include "replay/statistics/order.h"
 
 namespace filereel {
 
@@ -28,7 +29,7 @@ inline constexpr std::size_t kResamples = 2000;
 // Values sorted once, for the medians of many resamples: each counts its values by rank.
 class RankedValues {
  public:
-  explicit RankedValues(std::span<const double> values);
+  explicit RankedValues(std::span<const double> values, Middle middle = Middle::of_times);
 
   std::size_t size() const { return order_.size(); }
   double median() const;
@@ -38,6 +39,7 @@ class RankedValues {
  private:
   std::vector<double> order_;         // smallest first
   std::vector<std::uint32_t> ranks_;  // by position, from 0; equal values have different ones
+  Middle middle_;
 };
 
 // For each series, the positions of the values in a resample, as many as the series has.

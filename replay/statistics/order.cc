@@ -16,10 +16,15 @@ std::vector<double> sorted(std::span<const double> values) {
 
 }  // namespace
 
-double median(std::span<const double> values) {
+double middle_of(double low, double high, Middle middle) {
+  if (middle == Middle::of_times) return (low + high) / 2;
+  return low > 0 && high > 0 ? 2 / (1 / low + 1 / high) : 0;
+}
+
+double median(std::span<const double> values, Middle middle) {
   const std::vector<double> order = sorted(values);
-  const std::size_t middle = order.size() / 2;
-  return order.size() % 2 == 1 ? order[middle] : (order[middle - 1] + order[middle]) / 2;
+  const std::size_t half = order.size() / 2;
+  return order.size() % 2 == 1 ? order[half] : middle_of(order[half - 1], order[half], middle);
 }
 
 double quantile(std::span<const double> values, double p) {

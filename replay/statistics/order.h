@@ -2,12 +2,20 @@
 // values in any order and unit, and return the figure in the same unit.
 #pragma once
 
+#include <cstdint>
 #include <span>
 
 namespace filereel {
 
-// The middle value, or the mean of the two in the middle. At least one value is required.
-double median(std::span<const double> values);
+// How the two values in the middle of an even number are joined to a median: times by their
+// arithmetic mean. Rates of equal work by their harmonic mean, which is the rate at the median of
+// the times, so that a table never shows a time and a rate that contradict each other.
+enum class Middle : std::uint8_t { of_times, of_rates };
+
+double middle_of(double low, double high, Middle middle);
+
+// The middle value, or `middle_of` the two in the middle. At least one value is required.
+double median(std::span<const double> values, Middle middle = Middle::of_times);
 
 // The quantile `p` (0 to 1), linearly interpolated between neighbours: type 7 of Hyndman and Fan,
 // "Sample Quantiles in Statistical Packages" (1996), the default of R and NumPy. At least one value

@@ -36,6 +36,13 @@ bool is_told_otherwise(const std::string& pointer) {
                               [&](auto one) { return pointer.find(one) != std::string::npos; }));
 }
 
+// Medians are derived again. Those of an even number of rates are now at most as large, because the
+// two in the middle are joined by their harmonic mean.
+bool is_derived_median(const std::string& pointer) {
+  return pointer.starts_with("/sweeps/") ||
+         (pointer.find("/summary/") != std::string::npos && pointer.ends_with("/median"));
+}
+
 // New members may come, none may go or change.
 void check_still_written(const Json& golden, const Json& now) {
   const bool of_one_job = golden["schema_version"] < 3;
@@ -46,6 +53,11 @@ void check_still_written(const Json& golden, const Json& now) {
       continue;
     CAPTURE(pointer);
     REQUIRE(written.contains(pointer));
+    if (is_derived_median(pointer) && value.is_number()) {
+      constexpr double kRounding = 1 + 1e-12;
+      CHECK(written.at(pointer).get<double>() <= value.get<double>() * kRounding);
+      continue;
+    }
     CHECK(written.at(pointer) == value);
   }
 }

@@ -47,6 +47,10 @@ TEST_CASE("quantiles are linear between neighbours, like R's default") {
   CHECK(quantile(values, 0.9) == about(9.1));
   CHECK(quantile(values, 1) == about(10));
   CHECK(median(Values{4}) == about(4));
+  CHECK(median(Values{9, 2, 1, 6}, Middle::of_rates) == about(3));
+  CHECK(RankedValues(Values{9, 2, 1, 6}, Middle::of_rates).median() == about(3));
+  CHECK(RankedValues(Values{9, 2, 1, 6}, Middle::of_rates)
+            .median_of(std::vector<std::size_t>{0, 0, 1, 2}) == about(2.0 / (1.0 / 2 + 1.0 / 9)));
   CHECK(geometric_mean(Values{1, 4, 16}) == about(4));
   CHECK(median_absolute_deviation(Values{1, 1, 2, 2, 4, 6, 9}) == about(1));
 }

@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include "replay/results/metrics.h"
 #include "replay/results/result.h"
 
 namespace filereel {
@@ -34,9 +35,16 @@ TEST_CASE("the median of an odd number of samples is the middle one") {
   CHECK(got.files_per_s->median == doctest::Approx(50));
 }
 
-TEST_CASE("the median of an even number of samples lies between the middle two") {
-  const Summary got = summary({sample(1), sample(10), sample(5), sample(2)});
-  CHECK(got.mb_per_s->median == doctest::Approx(3.5));
+TEST_CASE("the median rate of an even number of samples is that at the median of the times") {
+  Measurement measurement;
+  measurement.samples = {sample(1), sample(10), sample(5), sample(2)};
+  const std::optional<Spread> time = measurement.seconds(&Sample::durable_s);
+  CHECK(time->median == doctest::Approx(3.5));
+  CHECK(measurement.summary().mb_per_s->median == doctest::Approx(10 / time->median));
+  CHECK(measurement.summary().files_per_s->median == doctest::Approx(100 / time->median));
+  const Result result;
+  const auto shown = spread_of(*find_metric("mb_per_s"), result, measurement);
+  CHECK(shown->median == doctest::Approx(10 / time->median));
 }
 
 TEST_CASE("one sample is median, low and high at once") {

@@ -131,7 +131,7 @@ function ofRepetition(label, {runs, typical, all, repetitions = runs.length}, fi
   const inner = element('div');
   const show = (index) => place(inner, [figureOf(...choices[index])]);
   const part = element('div', {class: 'wide'}, choices.length > 1 ? element('div', {class: 'controls'},
-      selection(label, choices.map(([name], i) => [String(i), i ? name : `${name} (median time)`]),
+      selection(label, choices.map(([name], i) => [String(i), i ? name : `${name} (nearest to the median time)`]),
           (value) => show(Number(value)))) : null, inner);
   part.draw = () => show(0);
   return part;
