@@ -41,10 +41,14 @@ std::string runs_notice(const PlannedRuns& planned) {
                                    : runs_for_comparison(planned.measurements);
   const std::string runs = counted(needed, "run");
   std::string text = planned.ranked
-                         ? fmt::format("{} on each of {}: a ranking needs {} or more of each",
-                                       measurements, planned.entries, runs)
-                         : fmt::format("{}: a verdict at {:.0f} % needs {} or more on each side",
-                                       measurements, kFalseAlarms * 100, runs);
+                         ? fmt::format(
+                               "{} on each of {}: a ranking needs at least {} of each, more "
+                               "if differences are small",
+                               measurements, planned.entries, runs)
+                         : fmt::format(
+                               "{}: a verdict at {:.0f} % needs at least {} on each side, "
+                               "more if differences are small",
+                               measurements, kFalseAlarms * 100, runs);
   if (planned.least < needed) {
     text += planned.some_automatic
                 ? fmt::format(

@@ -27,8 +27,8 @@ using MeasurementCounts = std::map<const Job*, std::array<std::size_t, kRoles>>;
 // All but `least`. `control`: one of the sides is not judged.
 PlannedRuns planned_runs(const Stage& stage, bool control, const MeasurementCounts& counts);
 
-// "9 measurements: a verdict at 1 % needs 6 runs or more on each side; planned: 5; use --runs auto
-// or --runs 6".
+// "9 measurements: a verdict at 1 % needs at least 6 runs on each side, more if differences are
+// small; planned: 5; use --runs auto or --runs 6".
 std::string runs_notice(const PlannedRuns& planned);
 
 // Of replays on one volume, most want to know the time, not to compare it.
