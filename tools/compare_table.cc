@@ -115,6 +115,9 @@ std::string table(const std::vector<const ComparedMeasurement*>& list,
   if (with_tails) rows[0].insert(rows[0].end(), {"tail", "stalls"});
   rows[0].emplace_back("verdict");
   for (const ComparedMeasurement* one : list) rows.push_back(row_of(*one, shared, with_tails));
+  if (is_broken(rows)) {  // the verdict stays with the first figures
+    for (Row& row : rows) std::rotate(row.begin() + 1, row.end() - 1, row.end());
+  }
   return format_columns(std::move(rows), [&](std::size_t row, std::string line) {
     if (row == 0) return session.bold(line, descriptor);
     const Verdict verdict = list[row - 1]->verdict;

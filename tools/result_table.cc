@@ -1,6 +1,7 @@
 #include "tools/result_table.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "replay/report/figures.h"
 #include "replay/report/formatting.h"
 #include "replay/results/failures.h"
+#include "replay/results/metrics.h"
 #include "tools/efficiency_table.h"
 #include "tools/replay_table.h"
 #include "tools/workload_table.h"
@@ -21,22 +23,42 @@
 namespace filereel {
 namespace {
 
+// A figure of a measurement; nothing if its kind has none.
+using CellOf = std::function<std::optional<Cell>(const Measurement&)>;
+
+CellOf rate(std::optional<Spread> Summary::* quantity) {
+  return [quantity](const Measurement& one) -> std::optional<Cell> {
+    const std::optional<Spread> spread = one.summary().*quantity;
+    const bool no_data = std::ranges::any_of(one.samples, &Sample::moved_no_data);
+    const bool rate_of_data = quantity != &Summary::files_per_s;
+    if (!spread && one.operation == fc_step_name(FcStep::remove) && rate_of_data) return {};
+    return no_data && rate_of_data ? "no data moved" : spread_cell(spread);
+  };
+}
+
+// Of all runs, so that a step that hung is seen.
+CellOf longest_operation(const Result& result) {
+  return [&result](const Measurement& one) -> std::optional<Cell> {
+    const Metric& metric = *find_metric("max_us");
+    const std::optional<Spread> spread = spread_of(metric, result, one);
+    if (!spread) return {};
+    return figure_text(metric.unit, spread->median);
+  };
+}
+
 // Adds a block for one figure on one file system: file sets down, steps across.
 void add_block(const std::vector<const Measurement*>& measurements, const std::string& title,
-               std::optional<Spread> Summary::* quantity, Rows& rows) {
+               const CellOf& cell_of, Rows& rows) {
   std::vector<std::string> sets, operations;
   std::map<std::pair<std::string, std::string>, Cell> cells;
   for (const Measurement* one : measurements) {
-    const std::optional<Spread> spread = one->summary().*quantity;
-    const bool no_data = std::ranges::any_of(one->samples, &Sample::moved_no_data);
-    const bool rate_of_data = quantity != &Summary::files_per_s;
-    if (!spread && one->operation == fc_step_name(FcStep::remove) && rate_of_data) continue;
+    std::optional<Cell> found = cell_of(*one);
+    if (!found) continue;
     if (std::ranges::find(sets, one->set) == sets.end()) sets.push_back(one->set);
     if (std::ranges::find(operations, one->operation) == operations.end()) {
       operations.push_back(one->operation);
     }
-    cells.insert_or_assign({one->set, one->operation},
-                           no_data && rate_of_data ? "no data moved" : spread_cell(spread));
+    cells.insert_or_assign({one->set, one->operation}, *std::move(found));
   }
   if (cells.empty()) return;
   Row& heading = rows.emplace_back(1, title);
@@ -51,11 +73,13 @@ void add_block(const std::vector<const Measurement*>& measurements, const std::s
 }
 
 // All figures of one file system in the same columns.
-std::string blocks(const std::vector<const Measurement*>& measurements, const Bold& bold) {
+std::string blocks(const Result& result, const std::vector<const Measurement*>& measurements,
+                   const Bold& bold) {
   Rows rows;
-  add_block(measurements, "MB/s until durable", &Summary::mb_per_s, rows);
-  add_block(measurements, "MB/s until calls return", &Summary::mb_per_s_elapsed, rows);
-  add_block(measurements, "files/s until durable", &Summary::files_per_s, rows);
+  add_block(measurements, "MB/s until durable", rate(&Summary::mb_per_s), rows);
+  add_block(measurements, "MB/s until calls return", rate(&Summary::mb_per_s_elapsed), rows);
+  add_block(measurements, "files/s until durable", rate(&Summary::files_per_s), rows);
+  add_block(measurements, "longest operation", longest_operation(result), rows);
   return format_columns(rows, [&](std::size_t row, std::string line) {
     return rows[row].front().text.starts_with(' ') ? line : bold(line);
   });
@@ -79,7 +103,7 @@ std::string job_table(const Result& result, const JobRecord& job, const std::str
   if (job.axes.empty() && info_of(job.kind).by_set) {
     const std::string name =
         job.name == info_of(job.kind).name ? "" : bold(printable(job.name)) + "\n";
-    return name + blocks(list, bold) + "\n";
+    return name + blocks(result, list, bold) + "\n";
   }
   return job.axes.empty() ? phase_table(result, job.name, list, bold)
                           : sweep_table(result, job, file_system, bold);

@@ -38,10 +38,10 @@ std::string format_self_comparison(const SelfComparison& self, const Session& se
                        descriptor) +
           fmt::format(" of {}; changes indicated: in {}\n",
                       counted(self.sessions, "session", "sessions"), self.indications);
-  text += wrapped("Verdicts of one session against another hold " + self.level, 2);
+  text += wrapped("one session on each side: judged " + self.level, 2);
   if (self.halves > 0) {
-    text += wrapped(fmt::format("Verdicts of {} against {} hold {}",
-                                counted(self.halves, "session"), self.halves, self.level_of_halves),
+    text += wrapped(fmt::format("{} on each side: judged {}",
+                                counted(self.halves, "session", "sessions"), self.level_of_halves),
                     2);
   }
   return text;

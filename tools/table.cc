@@ -50,6 +50,21 @@ std::vector<ColumnBlock> blocks_of(const std::vector<std::size_t>& widths, std::
   return blocks.empty() ? std::vector<ColumnBlock>{{1, 1}} : blocks;
 }
 
+// Makes the texts printable.
+std::vector<std::size_t> printable_widths(Rows& rows) {
+  std::vector<std::size_t> widths;
+  for (Row& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      for (std::string* text : {&row[i].text, &row[i].below}) {
+        *text = printable_line(*text);
+        widths[i] = std::max(widths[i], columns_of(*text));
+      }
+    }
+  }
+  return widths;
+}
+
 // Lines of a row within a block; none if the row ends before the block.
 std::vector<std::string> lines_of(const Row& row, const std::vector<std::size_t>& widths,
                                   const ColumnBlock& block) {
@@ -91,6 +106,14 @@ std::string overhead_text(const std::vector<JobRecord>& jobs) {
   const std::string range =
       low == high ? fmt::format("{:.0f}", low) : fmt::format("{:.0f} to {:.0f}", low, high);
   return fmt::format(", overhead {} ns per operation", range);
+}
+
+// "ext4 (kernel driver)", "ntfs (FUSE: ntfs-3g)", "fuse.sshfs (FUSE)".
+std::string file_system_and_driver(const VolumeDescription& volume) {
+  const std::string driver = volume.driver == "kernel"             ? "kernel driver"
+                             : volume.driver == volume.file_system ? "FUSE"
+                                                                   : "FUSE: " + volume.driver;
+  return fmt::format("{} ({})", volume.file_system, driver);
 }
 
 }  // namespace
@@ -138,14 +161,22 @@ std::string describe_drives(const VolumeDescription& volume) {
 }
 
 std::string describe_volumes(const Result& result, const std::string& file_system) {
+  const auto is_in_role = [&](const VolumeDescription& one, Role role) {
+    return one.role == role && one.file_system == file_system;
+  };
   std::string line;
   for (const VolumeDescription& volume : result.volumes) {
-    if (volume.file_system != file_system) continue;
-    if (line.empty()) {
-      line = fmt::format("{} ({})", file_system,
-                         volume.driver == "kernel" ? "kernel driver" : "FUSE: " + volume.driver);
+    const bool is_other = volume.file_system != file_system;
+    // A far directory keeps its own file system, what is formatted has that of near.
+    if (is_other && volume.target_kind != target_kind_name(TargetKind::directory)) continue;
+    if (is_other && std::ranges::any_of(result.volumes, [&](const VolumeDescription& one) {
+          return is_in_role(one, volume.role);
+        })) {
+      continue;
     }
+    if (line.empty()) line = is_other ? file_system : file_system_and_driver(volume);
     line += fmt::format(", {} {}", role_name(volume.role), volume.target);
+    if (is_other) line += fmt::format(" ({})", volume.file_system);
     const std::string drives = describe_drives(volume);
     if (!drives.empty()) line += " on " + drives;
   }
@@ -161,17 +192,12 @@ std::size_t output_width() {
   return is_known ? size.ws_col : kWidth;
 }
 
+bool is_broken(Rows rows, std::size_t width) {
+  return blocks_of(printable_widths(rows), width).size() > 1;
+}
+
 std::string format_columns(Rows rows, const LineStyle& style, std::size_t width) {
-  std::vector<std::size_t> widths;
-  for (Row& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      for (std::string* text : {&row[i].text, &row[i].below}) {
-        *text = printable_line(*text);
-        widths[i] = std::max(widths[i], columns_of(*text));
-      }
-    }
-  }
+  const std::vector<std::size_t> widths = printable_widths(rows);
   std::string text;
   for (const ColumnBlock& block : blocks_of(widths, width)) {
     for (std::size_t i = 0; i < rows.size(); ++i) {

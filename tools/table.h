@@ -48,6 +48,9 @@ std::size_t output_width();
 std::string format_columns(Rows rows, const LineStyle& style = {},
                            std::size_t width = output_width());
 
+// Whether format_columns splits it into blocks.
+bool is_broken(Rows rows, std::size_t width = output_width());
+
 // The same with a bold heading; there is at least one row.
 std::string format_table(const Rows& rows, const Bold& bold);
 

@@ -68,6 +68,12 @@ TEST_CASE("of a table that is too wide, names that are long stand above their fi
             "\n  1.99 s\n");
 }
 
+TEST_CASE("whether a table is broken is told before it is formatted") {
+  const Rows rows = {{"a", "b", "c"}, {"1", "22", "333"}};
+  CHECK(is_broken(rows, 7));
+  CHECK_FALSE(is_broken(rows, 80));
+}
+
 TEST_CASE("each line of a table is styled as its row") {
   const auto style = [](std::size_t row, const std::string& line) {
     return std::to_string(row) + ":" + line;
@@ -78,6 +84,30 @@ TEST_CASE("each line of a table is styled as its row") {
 
 TEST_CASE("a result is shown as in the golden file") {
   CHECK(format_result(sample_result(), plain) == kept_file("tools/golden/table.txt"));
+}
+
+TEST_CASE("the head of a table names a far directory with its own file system") {
+  Result result;
+  const auto add = [&](Role role, const char* target, const char* kind, const char* file_system,
+                       const char* driver) {
+    VolumeDescription& one = result.volumes.emplace_back();
+    one.role = role;
+    one.target = target;
+    one.target_kind = kind;
+    one.file_system = file_system;
+    one.driver = driver;
+  };
+  add(Role::near, "share", "directory", "fuse.sshfs", "fuse.sshfs");
+  add(Role::far, "/home/local", "directory", "ext4", "kernel");
+  CHECK(describe_volumes(result, "fuse.sshfs") ==
+        "fuse.sshfs (FUSE), near share, far /home/local (ext4)");
+  result.volumes.clear();
+  for (const char* file_system : {"ext4", "xfs"}) {
+    add(Role::near, "image:a.img", "image", file_system, "kernel");
+    add(Role::far, "image:b.img", "image", file_system, "kernel");
+  }
+  CHECK(describe_volumes(result, "xfs") ==
+        "xfs (kernel driver), near image:a.img, far image:b.img");
 }
 
 TEST_CASE("headings are made bold, figures are not") {
