@@ -9,16 +9,24 @@
 namespace filereel {
 namespace {
 
+// "1.04 x", below it the interval of the expected time, relative to the recorded one.
+Cell ratio_cell(const PredictedTime& one, double recorded_s) {
+  if (one.median_s <= 0 || recorded_s <= 0) return "-";
+  const auto ratio = [&](double seconds) { return format_number(seconds / recorded_s); };
+  Cell cell = ratio(one.median_s) + " x";
+  if (one.interval) {
+    cell.below = fmt::format("{}–{} x", ratio(one.interval->low), ratio(one.interval->high));
+  }
+  return cell;
+}
+
 std::string time_table(const StoredPrediction& stored, const Bold& bold) {
   const double recorded_s = stored.program.recorded_s;
   Rows rows = {{"volume", "rank", "expected time", std::string(kBetweenSessions), "vs recorded"}};
   for (const PredictedTime& one : stored.prediction.times) {
     rows.push_back({volume_text(stored.volumes[one.volume]), rank_text(one, stored.prediction),
                     one.median_s > 0 ? predicted_time_text(one.median_s) : "-",
-                    one.interval ? range_text(*one.interval) : "-",
-                    one.median_s > 0 && recorded_s > 0
-                        ? format_number(one.median_s / recorded_s) + " x"
-                        : "-"});
+                    one.interval ? range_text(*one.interval) : "-", ratio_cell(one, recorded_s)});
   }
   return format_table(rows, bold);
 }

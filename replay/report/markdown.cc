@@ -29,6 +29,14 @@ std::string paragraph(const std::string& text) {
   return text.empty() ? "" : markdown_text(sentence_of(text)) + "\n\n";
 }
 
+// "1.04 × (0.81–1.33)": the interval of the expected time, relative to the recorded one.
+std::string ratio_text(const PredictedTime& one, double recorded_s) {
+  const auto ratio = [&](double seconds) { return format_number(seconds / recorded_s); };
+  std::string text = ratio(one.median_s) + " ×";
+  if (!one.interval) return text;
+  return text + fmt::format(" ({}–{})", ratio(one.interval->low), ratio(one.interval->high));
+}
+
 std::string prediction_table(const StoredPrediction& stored) {
   const double recorded_s = stored.program.recorded_s;
   std::vector<MarkdownRow> rows = {
@@ -39,8 +47,7 @@ std::string prediction_table(const StoredPrediction& stored) {
     rows.push_back({markdown_text(volume_text(volume)), rank_text(one, stored.prediction),
                     known ? predicted_time_text(one.median_s) : std::string(kNone),
                     range_cell(one.interval, predicted_time_text),
-                    known && recorded_s > 0 ? format_number(one.median_s / recorded_s) + " ×"
-                                            : std::string(kNone),
+                    known && recorded_s > 0 ? ratio_text(one, recorded_s) : std::string(kNone),
                     fmt::format("{}", volume.seconds.size())});
   }
   return markdown_table(rows);

@@ -7,7 +7,8 @@ function predictionTable(one) {
         time.median_s === undefined ? '–' : {text: seconds(time.median_s), value: time.median_s},
         time.interval ? time.interval.map(seconds).join(' to ') : '–',
         time.median_s === undefined || !(one.recorded_s > 0) ? '–'
-            : {text: `${number(time.median_s / one.recorded_s)} ×`, value: time.median_s / one.recorded_s},
+            : {text: `${number(time.median_s / one.recorded_s)} ×`, value: time.median_s / one.recorded_s,
+               range: time.interval && `(${time.interval.map((end) => number(end / one.recorded_s)).join('–')})`},
         whole(time.runs),
       ]));
 }
