@@ -21,6 +21,7 @@
 #include "filesets/system/free_space.h"
 #include "filesets/system/limits.h"
 #include "filesets/system/project_quota.h"
+#include "replay/volumes/ext_superblock.h"
 #include "replay/volumes/own_directory.h"
 #include "replay/volumes/processes.h"
 #include "replay/volumes/residency.h"
@@ -82,6 +83,9 @@ class DirectoryVolume final : public Volume {
     if (mounted_.type.empty()) mounted_.type = type_by_magic(directory_.place());
     limits_ = limits_at(directory_.place(), mounted_);
     device_ = storage_of_file(there).device;
+    if (const Descriptor device = open_device(); device && mounted_.type.starts_with("ext")) {
+      limits_.cluster = std::max(limits_.cluster, ext_cluster_size(device.get()));
+    }
     network_ = network_share(mounted_);
     if (network_) find_link(*network_);
     fuse_driver_ = fuse_driver_of(mounted_);
@@ -201,13 +205,9 @@ class DirectoryVolume final : public Volume {
   FileSystemFeatures features() const override {
     const std::string& source = mounted_.source;
     if (!source.starts_with('/') || !has_features(mounted_.type)) return {};
-    const Descriptor device(open(source.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+    const Descriptor device = open_device();
     const int error = device ? 0 : errno;
-    struct stat info{};
-    // In a container, the name may be missing or that of something else.
-    const bool other = device && (fstat(device.get(), &info) != 0 || !S_ISBLK(info.st_mode) ||
-                                  (device_ != 0 && info.st_rdev != device_));
-    if (other) return {{}, source + " is not the device of the file system here"};
+    if (!device && error == 0) return {{}, source + " is not the device of the file system here"};
     return read_file_system_features(mounted_.type, source, device.get(), error);
   }
 
@@ -220,6 +220,21 @@ class DirectoryVolume final : public Volume {
  private:
   [[noreturn]] void fail(std::string_view what, int error) const {
     throw Error(ErrorKind::failed, fmt::format("{} {}: {}", what, target_.path, error_text(error)));
+  }
+
+  // The device of the file system, for reading. Not open if that is denied, or with errno 0 if its
+  // name is that of something else, as in a container.
+  Descriptor open_device() const {
+    const std::string& source = mounted_.source;
+    if (!source.starts_with('/')) return {};
+    Descriptor device(open(source.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+    struct stat info{};
+    const bool other = device && (fstat(device.get(), &info) != 0 || !S_ISBLK(info.st_mode) ||
+                                  (device_ != 0 && info.st_rdev != device_));
+    if (!other) return device;
+    device.reset();
+    errno = 0;
+    return device;
   }
 
   Descriptor open_beneath(const std::string& path) const {

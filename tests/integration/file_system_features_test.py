@@ -29,6 +29,15 @@ class Features(IntegrationTest):
         self.filereel("compare", f"{base}.json", f"{new}.json", "--json", "c.json", status=None)
         return {one["what"]: (one["base"], one["new"]) for one in self.result("c.json")["changes"]}
 
+    @needs("ext4")
+    def test_ext4_with_bigalloc_has_room_for_fewer_files(self):
+        """Files take whole clusters, here 128 KiB each: refused before anything is created."""
+        self.made("big", "mkfs.ext4", "-qF", "-O", "bigalloc", "-C", "65536")
+        self.write_set("name: many\ngroups:\n  - {count: 4000, size: 68 KiB}\n")
+        failed = self.filereel("run", "set.yaml", "--near", self.folder("big") / "other", "--operations",
+                               "create", "--runs", "1", status=1)
+        self.assertIn("not enough space on", failed.err)
+
     @needs("xfs")
     def test_xfs_with_and_without_reflink(self):
         self.assertIn("reflink", self.made("with", "mkfs.xfs", "-qf", "-m", "reflink=1")["features"])
