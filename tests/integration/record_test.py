@@ -438,6 +438,7 @@ while True:
         for duration in LONGER:
             done = self.record("--pid", program.pid, "--duration", duration)
             self.assertEqual(done.code, 0)
+            self.assertIn("was running before the recording", " ".join(done.err.split()))
             self.assertIsNone(program.poll())
             with open(f"/proc/{program.pid}/status") as status:
                 self.assertIn("TracerPid:\t0\n", status.read())
