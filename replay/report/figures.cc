@@ -84,7 +84,7 @@ bool is_whole(const Result& result) {
          });
 }
 
-// Jobs and file systems of the plan without any measurement.
+// Jobs and file systems of the plan without any measurement, and measurements without samples.
 std::vector<std::string> missing_from(const Result& result) {
   std::vector<std::string> missing;
   const auto add = [&](const std::string& name, std::string Measurement::* member) {
@@ -95,6 +95,13 @@ std::vector<std::string> missing_from(const Result& result) {
   };
   for (const JobRecord& job : result.plan.jobs) add(job.name, &Measurement::workload);
   for (const std::string& one : result.plan.file_systems) add(one, &Measurement::file_system);
+  const auto is_named = [&](const std::string& name) {
+    return std::ranges::find(missing, name) != missing.end();
+  };
+  for (const Measurement& one : result.measurements) {
+    if (!one.samples.empty() || is_named(one.workload) || is_named(one.file_system)) continue;
+    missing.push_back(fmt::format("{} on {}", subject_of(one), one.file_system));
+  }
   return missing;
 }
 
@@ -107,14 +114,21 @@ bool all_failed(const Measurement& measurement) {
 std::string incomplete_text(const Result& result) {
   if (result.complete) return "";
   std::set<std::size_t> counts;
-  for (const Measurement& one : result.measurements) counts.insert(one.samples.size());
+  for (const Measurement& one : result.measurements) {
+    if (!one.samples.empty()) counts.insert(one.samples.size());
+  }
   if (counts.empty()) return "the run ended early, before the first measurement";
   const std::size_t least = *counts.begin(), most = *counts.rbegin();
   std::string text =
       fmt::format("the run ended early, with {}{} of each measurement",
                   least == most ? "" : fmt::format("{} to ", least), counted(most, "run"));
   const std::vector<std::string> missing = missing_from(result);
-  if (!missing.empty()) text += fmt::format("; not measured: {}", fmt::join(missing, ", "));
+  constexpr std::size_t kMost = 5;
+  if (!missing.empty()) {
+    text += fmt::format("; not measured: {}",
+                        fmt::join(std::span(missing).first(std::min(kMost, missing.size())), ", "));
+  }
+  if (missing.size() > kMost) text += fmt::format(" and {} more", missing.size() - kMost);
   return text;
 }
 
@@ -133,13 +147,29 @@ std::string drives_text(const Result& result) {
   return fmt::format("{}", fmt::join(names, " + "));
 }
 
+// The volume as the command named it. A directory that one command names relative to another one,
+// and another by its whole path, has one name.
+std::string target_name(const VolumeDescription& volume, std::span<const ReportedResult> results) {
+  const bool is_relative = volume.target_kind == target_kind_name(TargetKind::directory) &&
+                           !volume.target.starts_with('/');
+  for (const ReportedResult& one : results) {
+    if (!is_relative || one.result.volumes.empty()) continue;
+    const VolumeDescription& other = one.result.volumes.front();
+    if (other.target.starts_with('/') && other.target.ends_with("/" + volume.target) &&
+        other.file_system == volume.file_system && other.size == volume.size) {
+      return other.target;
+    }
+  }
+  return volume.target;
+}
+
 std::vector<std::string> result_names(std::span<const ReportedResult> results) {
   std::vector<std::string> names;
   for (const ReportedResult& one : results) {
     const Result& result = one.result;
     std::string name = result.label;
     if (name.empty()) name = drives_text(result);
-    if (name.empty() && !result.volumes.empty()) name = result.volumes.front().target;
+    if (name.empty() && !result.volumes.empty()) name = target_name(result.volumes.front(), results);
     if (name.empty()) name = result.started;
     const std::string first = name;
     for (int number = 2; std::ranges::find(names, name) != names.end(); ++number) {

@@ -42,9 +42,10 @@ std::string series_name(const Overview& overview, std::size_t result,
 void add_failures(Results results, const std::vector<std::string>& names, Findings& findings) {
   for (std::size_t i = 0; i < results.size(); ++i) {
     const Result& result = results[i].result;
-    std::size_t failed = 0;
+    std::size_t failed = 0, measured = 0;
     std::string first;
     for (const Measurement& one : result.measurements) {
+      measured += one.samples.empty() ? 0 : 1;
       const std::string why = failure_of(result, one);
       if (why.empty()) continue;
       if (failed++ == 0) first = fmt::format("{} on {}: {}", subject_of(one), one.file_system, why);
@@ -52,7 +53,7 @@ void add_failures(Results results, const std::vector<std::string>& names, Findin
     if (failed == 0) continue;
     findings.push_back(fmt::format("{} in {}, which {} not compared: {}{}.",
                                    results.size() > 1 ? names[i] + " failed" : "Failed",
-                                   counted_of(failed, result.measurements.size(), "measurement"),
+                                   counted_of(failed, std::max(failed, measured), "measurement"),
                                    agreeing(failed, "is", "are"), first,
                                    failed > 1 ? fmt::format("; {} more", failed - 1) : ""));
   }

@@ -42,7 +42,7 @@ std::vector<Series> series_of(std::span<const ReportedResult> results) {
         !several_file_systems || names_file_system(results[one.result], one.file_system, one_each);
     one.name = results.size() == 1 ? one.file_system
                : told              ? name
-                                   : fmt::format("{}, {}", name, one.file_system);
+                                   : fmt::format("{} {}", name, one.file_system);
   }
   return series;
 }

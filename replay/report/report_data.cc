@@ -73,6 +73,7 @@ std::optional<Json> replayed(const Measurement& measurement) {
                {"differ", all.results},
                {"in_runs", in_runs(all)}};
   json["classes"] = all.by_class;
+  json["refusals"] = all.refusals;
   put(json, "lateness", reel.lateness);
   if (all.has_trees) json["tree"] = {{"differences", all.in_tree}};
   return json;

@@ -669,7 +669,7 @@ class KeptResults(ReportTest):
         self.assertTrue(charts)
         for chart in charts:
             self.assertEqual(sorted(chart["labels"]),
-                             [f"drive {i}, {name}" for i in range(9) for name in ("ext4", "ntfs")])
+                             [f"drive {i} {name}" for i in range(9) for name in ("ext4", "ntfs")])
         self.assert_fits()
         self.assert_quiet()
 
@@ -785,7 +785,7 @@ class KeptResults(ReportTest):
                 files = [self.edited("a.json", label="a", **near()),
                          self.edited("b.json", label="b", **changes)]
                 self.open(self.report(*files))
-                self.assertEqual(self.all("h1")[0].text, f"2 {many} compared")
+                self.assertEqual(self.all("h1")[0].text, f"2 {many} compared on 2 file systems")
                 self.assertIn(f"Measurements by {one}",
                               [table["caption"] for table in self.script(TABLES)])
 

@@ -133,10 +133,10 @@ TEST_CASE("a name has no file system that the label tells, or that each label ha
   both.measurements.push_back(both.measurements[0]);
   both.measurements[1].file_system = "btrfs";
   CHECK(names_of_all({{"a", only_with("ext4", "ext4")}, {"b", both}}) ==
-        Names{"ext4", "disk, xfs", "disk, btrfs"});
+        Names{"ext4", "disk xfs", "disk btrfs"});
   // Without labels only the file systems tell them apart.
   CHECK(names_of_all({{"a", only_with("", "ext4")}, {"b", only_with("", "xfs")}}) ==
-        Names{"Fast Disk 3 1.07, ext4", "Fast Disk 3 1.07 (2), xfs"});
+        Names{"Fast Disk 3 1.07 ext4", "Fast Disk 3 1.07 (2) xfs"});
 }
 
 TEST_CASE("an overview has a row for each thing and a column for each drive and file system") {
@@ -149,7 +149,7 @@ TEST_CASE("an overview has a row for each thing and a column for each drive and 
   std::vector<ReportedResult> two = {one.front(), {"b", labelled("B")}};
   two[1].result.measurements.resize(1);
   const Overview overview = overview_of(two);
-  CHECK(overview.series.back().name == "B, " + two[1].result.measurements[0].file_system);
+  CHECK(overview.series.back().name == "B " + two[1].result.measurements[0].file_system);
   REQUIRE_FALSE(overview.rows.empty());
   const OverviewRow& first = overview.rows.front();
   CHECK(first.cells.front() == &two[0].result.measurements[0]);

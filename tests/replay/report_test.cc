@@ -326,6 +326,21 @@ TEST_CASE("a result that failed or ended early comes before conclusions about sp
   CHECK(Json::parse(report_data(results))["results"][0]["measurements"][0]["failed"] == true);
 }
 
+TEST_CASE("a directory has one name, however it was named") {
+  std::vector<ReportedResult> results(2, {"drive.json", sample_replay()});
+  for (ReportedResult& one : results) {
+    one.result.volumes.resize(1);
+    one.result.volumes.front().drives.clear();
+    one.result.volumes.front().target_kind = "directory";
+    one.result.label.clear();
+  }
+  results[0].result.volumes.front().target = "cand";
+  results[1].result.volumes.front().target = "/mnt/one/cand";
+  CHECK(result_names(results) == std::vector<std::string>{"/mnt/one/cand", "/mnt/one/cand (2)"});
+  results[1].result.volumes.front().size += 1;
+  CHECK(result_names(results) == std::vector<std::string>{"cand", "/mnt/one/cand"});
+}
+
 TEST_CASE("the interrupted run says what is missing") {
   Result result = sample_replay();
   CHECK(incomplete_text(result).empty());
@@ -333,6 +348,14 @@ TEST_CASE("the interrupted run says what is missing") {
   result.plan.file_systems = {"ext4", "xfs"};
   CHECK(incomplete_text(result) ==
         "the run ended early, with 3 runs of each measurement; not measured: xfs");
+  Measurement& left = result.measurements.emplace_back(result.measurements.front());
+  left.operation = "delete";
+  left.kind = JobKind::workload;
+  left.samples.clear();
+  const std::string text = incomplete_text(result);
+  CHECK(
+      text.starts_with("the run ended early, with 3 runs of each measurement; not measured: xfs"));
+  CHECK(text.contains(", " + left.workload + " delete on " + left.file_system));
 }
 
 TEST_CASE("stalls of recorded traces are told without the parameters that all share") {

@@ -101,7 +101,7 @@ function axis(title, more = {}) {
 }
 
 // Removes trailing zeros of an axis label.
-const tick = (text) => text.replace(/(\.\d*?)0+(?=\D|$)/, '$1').replace(/\.(?=\D|$)/, '');
+const tick = (text) => text.replace(/(\.\d*?)0+(?=\D|$)/, '$1').replace(/\.(?=\D|$)/, '').replace(/^0\s+ns$/, '0');
 
 // Ticks of a logarithmic axis: powers of ten, with 2 and 5 times them if there are few.
 function decades(scale) {
@@ -173,6 +173,7 @@ function fittedLabels(chart, texts) {
 }
 
 const BAR = 16, GAP = 13;  // pixels
+const LEAST_HEIGHT = 112;  // an axis gets at most half of it, and needs room for its title
 
 // Horizontal bars: a row per category, in it a bar per series. `spreads[series][category]` is a
 // spread or null. Dataset s has the style of series styles[s]; with a single dataset, bar c that of
@@ -196,7 +197,7 @@ function barChart({title, figure, categories, names, spreads, notes, styles, cat
   }).join(', '));
   return chartFigure({
     title,
-    height: categories.length * (names.length * BAR + (names.length > 1 ? GAP : 5)) + 52,
+    height: Math.max(LEAST_HEIGHT, categories.length * (names.length * BAR + (names.length > 1 ? GAP : 5)) + 52),
     words: `Bar chart: ${title}, ${FIGURES[figure].title}. ${sentences.join('; ')}.`,
     make: () => ({
       type: 'bar',

@@ -64,7 +64,7 @@ function volumeFacts(volume) {
     ['file system', volume.file_system], ['target', volume.target],
     ['offset', volume.start === undefined ? '' : size(volume.start)],
     ...(volume.states || []).map((one) => [one.layer, one.state]), ['kind', volume.target_kind],
-    ['driver', volume.driver === 'kernel' ? 'kernel driver' : `FUSE: ${volume.driver}`], ['age', volume.age],
+    ['driver', volume.driver === 'kernel' ? 'kernel driver' : fuseText(volume)], ['age', volume.age],
     ['size', volume.size ? size(volume.size) : ''], ['layers', volume.layers.join(' on ')],
     ...(volume.features_unknown ? [['features', `unknown (${volume.features_unknown})`]] : Object.entries(volume.features || {})),
     ['in use before', volume.used === undefined ? '' : `${Math.round(volume.used * 100)}\u202f%`],
@@ -125,7 +125,7 @@ function showEnvironment(data) {
 
 const GLOSSARY = [
   ['MB/s', '10⁶ bytes read and written per second. A copy counts its content once.'],
-  ['until durable', 'The time ends when everything is on the device: the file system and the drive have confirmed the write-back.'],
+  ['until durable', 'The time ends when everything is on the device: the file system and the drive have confirmed the write-back. On a share, it ends when the server has confirmed the data; the warnings say so if that does not mean that its drives have them.'],
   ['until calls return', 'The time ends when the last call has returned; written data may still be in memory.'],
   ['near, far', 'The volumes: near is the volume under test (some workloads use several at once); copy-far copies from near to far.'],
   ['median', 'The middle value: half of the samples are lower, half are higher.'],

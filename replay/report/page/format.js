@@ -82,6 +82,9 @@ const FIGURES = Object.fromEntries(data.metrics.map((one) => [one.name, {
   unit: {'MB/s': 'MB/s', '1/s': one.heading, s: 's', us: '', share: ''}[one.unit],
 }]));
 
+// The driver in user space of a volume or measurement; that of sshfs has the name of the file system.
+const fuseText = (of) => of.driver === of.file_system ? 'FUSE' : `FUSE: ${of.driver}`;
+
 // With its unit, unless the axis has it.
 function figureText(figure, value) {
   const text = {s: seconds, us: microseconds, share}[FIGURES[figure].kind];

@@ -76,7 +76,7 @@ function measurementFacts(one) {
     const spread = spreadIn(one, key), range = rangeText(key, spread);
     return [FIGURES[key].title, `${figureText(key, spread.median)}${range ? ` (${range})` : ''}`];
   });
-  pairs.push(['Driver', one.driver === 'kernel' ? 'kernel' : named(`FUSE: ${one.driver}`)]);
+  pairs.push(['Driver', one.driver === 'kernel' ? 'kernel' : named(fuseText(one))]);
   if (one.block_share !== undefined) pairs.push(['Share of the block-level speed', share(one.block_share)]);
   if (one.latency_share !== undefined) pairs.push(["File system's share of latency", share(one.latency_share)]);
   if (one.device_written !== undefined) {
@@ -92,6 +92,11 @@ function measurementFacts(one) {
     pairs.push(['Divergences', replay.differ === 0 ? 'none'
         : (Object.entries(replay.classes).map(([name, count]) => `${whole(count)} ${name}`).join(', ') || whole(replay.differ)) +
             replay.in_runs]);
+    if (replay.refused) {
+      const what = Object.entries(replay.refusals).map(([name, count]) => `${name}: ${whole(count)}`).join(', ');
+      pairs.push(['Not executed', counted(replay.refused, 'operation', 'operations') + (what ? ` (${what})` : '')]);
+    }
+    if (replay.unverified) pairs.push(['Not compared', counted(replay.unverified, 'result', 'results')]);
     if (replay.tree) pairs.push(['Final tree', replay.tree.differences === 0 ? 'matches the trace'
         : counted(replay.tree.differences, 'difference', 'differences') + replay.in_runs]);
   }

@@ -58,13 +58,28 @@ function whatWasMeasured(result) {
 }
 
 // Of volumes without a known drive, such as images.
-const targetsOf = (result) => unique(result.volumes.map(({target}) => target)).join(', ');
+const targetsOf = (volumes) => unique(volumes.map(({target}) => target)).join(', ');
+
+// With its file system if it differs from those under test.
+function farVolumes(result) {
+  const far = result.volumes.filter(({role}) => role !== 'near');
+  const own = unique(far.map((one) => one.file_system)).filter(
+      (name) => result.measurements.every((one) => one.file_system !== name));
+  return targetsOf(far) + (own.length ? ` (${own.join(', ')})` : '');
+}
+
+function kindOfVolume() {
+  if (!data.results.some(({drives}) => drives)) return 'Volume';
+  const near = data.results.flatMap(({volumes}) => volumes.filter(({role}) => role === 'near'));
+  return near.every(({network}) => network) ? 'Share' : 'Drive';
+}
 
 function resultFacts(result) {
   return [
     ['Measurements', whatWasMeasured(result)],
     ['Repetitions', runsText(result)],
-    [data.results.some(({drives}) => drives) ? 'Drive' : 'Volume', named(result.drives || targetsOf(result))],
+    [kindOfVolume(), named(result.drives || targetsOf(result.volumes.filter(({role}) => role === 'near')))],
+    ['Far volume', farVolumes(result)],
     ['File systems', named(unique(result.measurements.map((one) => one.file_system)).join(', '))],
     ['Settings', describePlan(result)],
     ['Started', moment(result.started)],
@@ -114,6 +129,12 @@ function scoreTable(data) {
               counted(sets, 'file set', 'file sets')}. The means are not tested for significance: check the comparison or the whiskers below before you rely on a difference.`)];
 }
 
+// " on 3 file systems", if results have several.
+function onFileSystems(data) {
+  const kinds = unique(data.series.map((one) => one.file_system)).length;
+  return kinds > 1 && data.series.length > data.results.length ? ` on ${kinds} file systems` : '';
+}
+
 function showSummary(data) {
   const names = data.results.map((one) => one.name);
   const titled = data.predictions.length === 0;  // otherwise by the prediction
@@ -123,7 +144,7 @@ function showSummary(data) {
   const findings = data.findings.slice(titled ? 1 : 0).filter((text) => !inBanner(text));
   if (titled) {
     document.getElementById('title').replaceChildren(
-        named(names.length === 1 ? names[0] : `${names.length} ${compared.many} compared`));
+        named(names.length === 1 ? names[0] : `${names.length} ${compared.many} compared${onFileSystems(data)}`));
     document.getElementById('subtitle').replaceChildren(verdict ? named(verdict) : 'File performance');
   }
   const part = section('Summary');
