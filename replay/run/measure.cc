@@ -112,18 +112,23 @@ std::optional<TreeComparison> verify_copy(const FittedJob& job, std::size_t step
   return tree;
 }
 
-// Observes all volumes together, then each. Traffic of a device shared by two volumes is counted
-// for neither.
+// Observes all volumes together, then each. What a device or a FUSE driver shared by two volumes
+// does is counted for neither.
 std::vector<SystemCounters> read_all_counters(const std::vector<Volume*>& used, bool apart) {
   std::vector<SystemCounters> looks = {read_system_counters(used)};
   if (!apart) return looks;
   std::map<dev_t, std::size_t> volumes;
+  std::map<pid_t, std::size_t> served;  // by FUSE driver
   for (Volume* volume : used) {
     looks.push_back(read_system_counters({volume}));
     if (looks.back().device) ++volumes[looks.back().device->device];
+    if (const std::optional<pid_t> driver = volume->driver()) ++served[*driver];
   }
-  for (SystemCounters& look : std::span(looks).subspan(1)) {
+  for (std::size_t i = 0; i < used.size(); ++i) {
+    SystemCounters& look = looks[i + 1];
     if (look.device && volumes[look.device->device] > 1) look.device.reset();
+    const std::optional<pid_t> driver = used[i]->driver();
+    if (driver && served[*driver] > 1) look.driver_cpu_s = 0;
   }
   return looks;
 }

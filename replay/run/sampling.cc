@@ -12,6 +12,7 @@
 #include "replay/measure/clock.h"
 #include "replay/results/latency.h"
 #include "replay/results/packed.h"
+#include "replay/volumes/processes.h"
 #include "traces/export/dump.h"
 
 namespace filereel {
@@ -189,8 +190,10 @@ SystemCounters read_system_counters(const std::vector<Volume*>& volumes) {
   SystemCounters sum;
   sum.processors = read_processor_times();
   std::set<dev_t> seen;
+  std::set<pid_t> drivers;
   for (const Volume* volume : volumes) {
-    sum.driver_cpu_s += volume->driver_cpu_s();
+    const std::optional<pid_t> driver = volume->driver();
+    if (driver && drivers.insert(*driver).second) sum.driver_cpu_s += process_cpu_s(*driver);
     const std::optional<DeviceCounters> counters = volume->counters();
     if (!counters || !seen.insert(counters->device).second) continue;
     const DeviceCounters before = sum.device.value_or(DeviceCounters{});

@@ -171,7 +171,7 @@ class DeviceVolume final : public Volume {
     return device ? read_device_counters(*device) : std::nullopt;
   }
 
-  double driver_cpu_s() const override { return mount_ ? mount_->driver_cpu_s() : 0; }
+  std::optional<pid_t> driver() const override { return mount_ ? mount_->driver() : std::nullopt; }
 
   void finish(bool keep) override {
     if (mount_) unmount();

@@ -211,7 +211,7 @@ class DirectoryVolume final : public Volume {
     return read_file_system_features(mounted_.type, source, device.get(), error);
   }
 
-  double driver_cpu_s() const override { return fuse_driver_ ? process_cpu_s(*fuse_driver_) : 0; }
+  std::optional<pid_t> driver() const override { return fuse_driver_; }
 
   std::optional<DeviceCounters> counters() const override { return read_device_counters(device_); }
 

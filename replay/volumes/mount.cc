@@ -15,7 +15,6 @@
 #include "filesets/system/error.h"
 #include "filesets/system/limits.h"
 #include "replay/measure/clock.h"
-#include "replay/volumes/processes.h"
 
 namespace filereel {
 namespace {
@@ -142,8 +141,8 @@ void Mount::unmount() {
   }
 }
 
-double Mount::driver_cpu_s() const {
-  return daemon_ ? process_cpu_s(daemon_->pid()) : 0;
+std::optional<pid_t> Mount::driver() const {
+  return daemon_ ? std::optional(daemon_->pid()) : std::nullopt;
 }
 
 }  // namespace filereel

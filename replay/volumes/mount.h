@@ -58,8 +58,8 @@ class Mount {
   // Error(failed).
   void unmount();
 
-  // CPU time of the FUSE program so far in seconds; 0 for a kernel driver.
-  double driver_cpu_s() const;
+  // The FUSE program; nothing for a kernel driver.
+  std::optional<pid_t> driver() const;
 
  private:
   void make_mount_point();

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include <sys/types.h>
+
 #include "replay/volumes/block_device.h"
 #include "replay/volumes/device_identity.h"
 #include "replay/volumes/device_part.h"
@@ -122,7 +124,8 @@ class Volume {
   // Of the prepared file system. Runs programs, so call it seldom, and not while the clock runs.
   virtual FileSystemFeatures features() const { return {}; }
   virtual std::optional<DeviceCounters> counters() const = 0;
-  virtual double driver_cpu_s() const { return 0; }
+  // The FUSE driver, which several volumes may share; nothing: the kernel, or unknown.
+  virtual std::optional<pid_t> driver() const { return std::nullopt; }
 
   // Ends the use. With `keep` the files stay as the last step left them. Otherwise filereel's files
   // in a directory and temporary images are removed.

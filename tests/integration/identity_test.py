@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import pathlib
 import struct
 import subprocess
 import unittest
@@ -243,6 +244,28 @@ class Shares(StackTest):
                           "--operations", "create,read", "--runs", "1", "--json", "r.json")
         samples = [one["samples"][0] for one in self.result()["measurements"]]
         self.assertGreater(sum(one["cpu_driver_s"] for one in samples), 0)  # in ticks of 10 ms
+
+    def test_a_driver_that_serves_near_and_far_counts_once(self):
+        with self.share("127.0.0.1") as (point, _):
+            for name in ("near", "far"):
+                (point / name).mkdir()
+            self.filereel("run", "--near", point / "near", "--far", point / "far", "--set",
+                          self.many_small_files(8, "32 MiB"), "--operations", "create,copy-far", "--runs", "1",
+                          "--json", "r.json")
+            all_of_it = self.processor_time_of_sshfs(point)
+        samples = [one["samples"][0] for one in self.result()["measurements"]]
+        self.assertGreater(samples[1]["cpu_driver_s"], 0)
+        self.assertLessEqual(sum(one["cpu_driver_s"] for one in samples), all_of_it)
+
+    def processor_time_of_sshfs(self, point):
+        """Of the driver that is mounted there, in seconds."""
+        for process in pathlib.Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                arguments = (process / "cmdline").read_bytes().decode(errors="replace").split("\0")
+                if arguments[0].endswith("sshfs") and str(point) in arguments:
+                    times = (process / "stat").read_text().rpartition(")")[2].split()
+                    return (int(times[11]) + int(times[12])) / os.sysconf("SC_CLK_TCK")
+        self.fail("sshfs does not run")
 
     def test_a_server_with_a_name_has_no_address_and_no_link(self):
         with self.share("nas.invalid") as (point, served):
