@@ -167,14 +167,16 @@ ComparedProperty share_aspect(Role role) {
           }};
 }
 
+using VolumeText = std::function<std::string(const VolumeDescription&)>;
+
 // `file_system` is "" for volumes of any file system.
-ComparedProperty volume_property(const VolumeAspect& aspect, ChangeKind kind, Role role,
-                                 const std::string& file_system) {
+ComparedProperty volume_property(std::string_view what, const VolumeText& text, ChangeKind kind,
+                                 Role role, const std::string& file_system) {
   const bool any = file_system.empty();
   return {kind,
-          any ? fmt::format("{} ({})", aspect.what, role_name(role))
-              : fmt::format("{} of {} ({})", aspect.what, file_system, role_name(role)),
-          [=, text = aspect.text](const PreparedResult& looked, Values& values) {
+          any ? fmt::format("{} ({})", what, role_name(role))
+              : fmt::format("{} of {} ({})", what, file_system, role_name(role)),
+          [=](const PreparedResult& looked, Values& values) {
             for (const VolumeDescription& volume : looked.volumes) {
               if (volume.role != role || (!any && volume.file_system != file_system)) continue;
               values.add(text(volume));
@@ -256,15 +258,9 @@ void add_names(std::span<const Result> results, Role role, const std::string& fi
 std::vector<ComparedProperty> feature_aspects(Role role, const std::string& file_system,
                                               const FeatureNames& names) {
   std::vector<ComparedProperty> list;
-  using Text = std::function<std::string(const VolumeDescription&)>;
-  const auto add = [&](const std::string& what, Text text,
+  const auto add = [&](const std::string& what, const VolumeText& text,
                        ChangeKind kind = ChangeKind::file_system) {
-    list.push_back({kind, fmt::format("{} of {} ({})", what, file_system, role_name(role)),
-                    [=, text = std::move(text)](const PreparedResult& looked, Values& values) {
-                      for (const VolumeDescription& volume : looked.volumes) {
-                        if (is_of(volume, role, file_system)) values.add(text(volume));
-                      }
-                    }});
+    list.push_back(volume_property(what, text, kind, role, file_system));
   };
   for (const std::string& name : names.features) {
     add(name, [name](const VolumeDescription& volume) -> std::string {
@@ -307,18 +303,18 @@ void add_volume_properties(Groups groups, Role role, bool across,
   const std::vector<std::string> file_systems = file_systems_of(groups, role);
   if (file_systems.empty()) return;
   if (role != Role::near) {  // a measurement is named after near's
-    const VolumeAspect aspect{"file system",
-                              [](const VolumeDescription& volume) { return volume.file_system; }};
-    list.push_back(volume_property(aspect, ChangeKind::file_system, role, ""));
+    const auto name = [](const VolumeDescription& volume) { return volume.file_system; };
+    list.push_back(volume_property("file system", name, ChangeKind::file_system, role, ""));
   }
   for (const VolumeAspect& aspect : kVolumeAspects) {
     if (across) {
       const ChangeKind kind = aspect.of_file_system ? ChangeKind::file_system : ChangeKind::other;
-      list.push_back(volume_property(aspect, kind, role, ""));
+      list.push_back(volume_property(aspect.what, aspect.text, kind, role, ""));
       continue;
     }
     for (const std::string& file_system : file_systems) {
-      list.push_back(volume_property(aspect, ChangeKind::other, role, file_system));
+      list.push_back(
+          volume_property(aspect.what, aspect.text, ChangeKind::other, role, file_system));
     }
   }
   for (const std::string& file_system : file_systems) {
