@@ -22,7 +22,7 @@ namespace filereel {
 namespace {
 
 std::string seconds(const ComparedSide& side) {
-  return side.samples == 0 ? "-" : time_text(side.median);
+  return side.samples == 0 ? "-" : format_duration(side.median);
 }
 
 // "5 runs", "118k/s, 5 runs".
@@ -251,11 +251,6 @@ std::string replay_line(const Parameters& shared) {
     if (!usual) parts.push_back(fmt::format("{} {}", name, value));
   }
   return parts.empty() ? "" : wrapped(fmt::format("replayed with {}", fmt::join(parts, ", ")), 2);
-}
-
-std::string time_text(double seconds) {
-  if (seconds >= 0.9995 && seconds < 99.95) return fmt::format("{:#.3g} s", seconds);
-  return format_duration(seconds);
 }
 
 std::string provable_text(const std::optional<double>& share) {

@@ -25,7 +25,4 @@ std::string replay_line(const Parameters& shared);
 // The smallest provable change: "+9.1 %", "-49 %", "none".
 std::string provable_text(const std::optional<double>& share);
 
-// Three digits, so that changes of one or two percent are visible: "2.01 s".
-std::string time_text(double seconds);
-
 }  // namespace filereel

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "filesets/system/units.h"
 #include "replay/compare/comparison.h"
 #include "replay/compare/prediction_limits.h"
 #include "replay/compare/prediction_text.h"
@@ -25,7 +26,7 @@ std::string time_table(const StoredPrediction& stored, const Bold& bold) {
   Rows rows = {{"volume", "rank", "expected time", std::string(kBetweenSessions), "vs recorded"}};
   for (const PredictedTime& one : stored.prediction.times) {
     rows.push_back({volume_text(stored.volumes[one.volume]), rank_text(one, stored.prediction),
-                    one.median_s > 0 ? predicted_time_text(one.median_s) : "-",
+                    one.median_s > 0 ? format_duration(one.median_s) : "-",
                     one.interval ? range_text(*one.interval) : "-", ratio_cell(one, recorded_s)});
   }
   return format_table(rows, bold);
@@ -44,7 +45,7 @@ std::string limits_text(const StoredPrediction& stored) {
 
 std::string format_prediction(const StoredPrediction& stored, const Bold& bold) {
   std::string text = fmt::format("{}: {} where it was recorded\n\n", program_name(stored.program),
-                                 predicted_time_text(stored.program.recorded_s)) +
+                                 format_duration(stored.program.recorded_s)) +
                      time_table(stored, bold);
   for (const PredictedTime& one : stored.prediction.times) {
     if (one.rank > 0) continue;

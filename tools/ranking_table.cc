@@ -44,8 +44,8 @@ std::string measurement_table(const RankedMeasurement& one, const Parameters& sh
     const std::optional<double>& rate = side.operations_per_s;
     rows.push_back({names[entry.group], rank_text(entry.rank, entry.last_rank),
                     fmt::format("{}", side.samples),
-                    side.samples > 0 ? time_text(side.median) : "-",
-                    interval_text(side.interval, time_text),
+                    side.samples > 0 ? format_duration(side.median) : "-",
+                    interval_text(side.interval, format_duration),
                     entry.comparable ? times_text(entry.ratio) + " x" : "-"});
     if (with_rates) rows.back().emplace_back(rate ? format_number(*rate) : "-");
     if (!entry.reason.empty()) {

@@ -4,6 +4,7 @@
 
 #include "filesets/system/counted.h"
 #include "filesets/system/printable.h"
+#include "filesets/system/units.h"
 #include "tools/compare_table.h"
 #include "tools/table.h"
 
@@ -15,7 +16,7 @@ std::string format_self_comparison(const SelfComparison& self, const Session& se
   Rows rows = {{"measurement", "median", "spread", "false", "provable"}};
   if (self.halves > 0) rows[0].emplace_back(several);
   for (const SelfMeasurement& one : self.measurements) {
-    Row row = {printable(key_text(one.key)), time_text(one.median_s),
+    Row row = {printable(key_text(one.key)), format_duration(one.median_s),
                fmt::format("{:.1f} %", one.spread * 100), fmt::format("{}", one.false_alarms),
                provable_text(one.provable)};
     if (self.halves > 0) row.emplace_back(provable_text(one.provable_of_halves));

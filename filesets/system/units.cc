@@ -196,12 +196,11 @@ std::string format_duration(double seconds) {
   constexpr double kLongest = 1e15;  // keeps the numbers below within 64 bits
   seconds = std::clamp(seconds, 0.0, kLongest);
   if (seconds == 0) return "0 s";
-  // The limits are the points at which three digits (or one decimal) would round up to the next
-  // unit.
+  // The limits are the points at which three digits would round up to the next unit.
   if (seconds < 999.5e-9) return fmt::format("{} ns", three_digits(seconds * 1e9));
   if (seconds < 999.5e-6) return fmt::format("{} µs", three_digits(seconds * 1e6));
   if (seconds < 999.5e-3) return fmt::format("{} ms", three_digits(seconds * 1e3));
-  if (seconds < 59.95) return fmt::format("{:.1f} s", seconds);
+  if (seconds < 99.95) return fmt::format("{:#.3g} s", seconds);
   const long long whole = std::llround(seconds);
   const long long minutes = (whole + 30) / 60;
   if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);

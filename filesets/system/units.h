@@ -38,7 +38,8 @@ std::string format_number(double value);
 // percentages and ratios in texts.
 std::string format_roughly(double value);
 
-// "850 ms", "12.3 s", "2 min 05 s"; `seconds` >= 0.
+// "850 ms", "1.54 s", "75.3 s", "2 min 05 s"; `seconds` >= 0. Three significant digits. The one way
+// to print times for people.
 std::string format_duration(double seconds);
 
 }  // namespace filereel

@@ -137,14 +137,8 @@ std::string volume_text(const ReplayedVolume& volume) {
   return printable(fmt::format("{} ({})", volume.name, volume.file_system));
 }
 
-std::string predicted_time_text(double seconds) {
-  if (seconds >= 0.9995 && seconds < 99.95) return fmt::format("{:#.3g} s", seconds);
-  return format_duration(seconds);
-}
-
 std::string range_text(const Interval& interval) {
-  return fmt::format("{} to {}", predicted_time_text(interval.low),
-                     predicted_time_text(interval.high));
+  return fmt::format("{} to {}", format_duration(interval.low), format_duration(interval.high));
 }
 
 std::string rank_text(const PredictedTime& time, const Prediction& prediction) {
@@ -158,11 +152,11 @@ std::string conclusion_text(const StoredPrediction& stored) {
   if (times.empty()) return "No volume has a prediction.";
   const PredictedTime& first = *times.front();
   if (times.size() == 1 && !prediction.accuracy) {
-    return fmt::format("In the replays: {} on {}.{}", predicted_time_text(first.median_s),
+    return fmt::format("In the replays: {} on {}.{}", format_duration(first.median_s),
                        volume_text(volumes[first.volume]), busy_text(prediction));
   }
   if (times.size() == 1) {
-    return fmt::format("{} on {}, with 95 % confidence {}.{}", predicted_time_text(first.median_s),
+    return fmt::format("{} on {}, with 95 % confidence {}.{}", format_duration(first.median_s),
                        volume_text(volumes[first.volume]), range_text(*first.interval),
                        busy_text(prediction));
   }

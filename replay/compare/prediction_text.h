@@ -20,9 +20,6 @@ std::vector<std::string> program_names(std::span<const StoredPrediction> predict
 // "/mnt/a (ext4)".
 std::string volume_text(const ReplayedVolume& volume);
 
-// "12.3 s", "3 min 05 s", "719 ms".
-std::string predicted_time_text(double seconds);
-
 // "719 ms to 912 ms".
 std::string range_text(const Interval& interval);
 

@@ -45,8 +45,8 @@ std::string prediction_table(const StoredPrediction& stored) {
     const ReplayedVolume& volume = stored.volumes[one.volume];
     const bool known = one.median_s > 0;
     rows.push_back({markdown_text(volume_text(volume)), rank_text(one, stored.prediction),
-                    known ? predicted_time_text(one.median_s) : std::string(kNone),
-                    range_cell(one.interval, predicted_time_text),
+                    known ? format_duration(one.median_s) : std::string(kNone),
+                    range_cell(one.interval, format_duration),
                     known && recorded_s > 0 ? ratio_text(one, recorded_s) : std::string(kNone),
                     fmt::format("{}", volume.seconds.size())});
   }
@@ -56,7 +56,7 @@ std::string prediction_table(const StoredPrediction& stored) {
 std::string prediction_section(const StoredPrediction& stored, const std::string& name) {
   std::string text = fmt::format("## Prediction of {}\n\n", markdown_text(name));
   text += fmt::format("Recorded as {} in {}. {}\n\n", markdown_text(stored.program.reel),
-                      predicted_time_text(stored.program.recorded_s),
+                      format_duration(stored.program.recorded_s),
                       markdown_text(conclusion_text(stored)));
   text += paragraph(unknown_accuracy_text(stored.program)) + prediction_table(stored);
   std::vector<std::string> remarks = remarks_of(stored);
@@ -92,8 +92,8 @@ std::string predictions_table(std::span<const StoredPrediction> predictions,
           std::ranges::find(volumes, volume_text(predictions[i].volumes[one.volume]));
       if (one.median_s <= 0) continue;
       row[static_cast<std::size_t>(column - volumes.begin()) + 1] =
-          predicted_time_text(one.median_s) +
-          (one.interval ? fmt::format(" ({})", range_cell(one.interval, predicted_time_text)) : "");
+          format_duration(one.median_s) +
+          (one.interval ? fmt::format(" ({})", range_cell(one.interval, format_duration)) : "");
     }
   }
   return fmt::format("## Predictions\n\nIn parentheses: {}.\n\n", kBetweenSessions) +

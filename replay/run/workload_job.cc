@@ -1,5 +1,7 @@
 // A workload as a job: the phases of its recipe at the points of its sweep.
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <random>
@@ -32,6 +34,14 @@ std::string probe_file() {
 }
 constexpr std::string_view kRoomOfWorkloads = "use --scale or a larger volume";
 constexpr std::string_view kLimitAdvice = "use --scale or another file system";
+
+// In results. The text of a time never changes: other text would be another setting.
+std::string time_setting(std::uint64_t ns) {
+  const double seconds = static_cast<double>(ns) * 1e-9;
+  if (seconds < 0.9995 || seconds >= 99.95) return format_duration(seconds);
+  if (seconds < 59.95) return fmt::format("{:.1f} s", seconds);
+  return fmt::format("1 min {:02} s", std::llround(seconds) - 60);
+}
 
 // The end of a time-limited phase.
 double seconds_until_end(const RecipePhase& phase) {
@@ -234,10 +244,7 @@ class WorkloadJob final : public Job {
   JobRecord record() const override {
     JobRecord record = common_record(JobKind::workload, workload_.name, options_);
     record.axes = workload_.axes();
-    if (options_.time_ns) {
-      record.settings.emplace_back("time",
-                                   format_duration(static_cast<double>(*options_.time_ns) * 1e-9));
-    }
+    if (options_.time_ns) record.settings.emplace_back("time", time_setting(*options_.time_ns));
     return record;
   }
 

@@ -142,10 +142,14 @@ TEST_CASE("durations are shown in the unit that people would choose") {
   CHECK(format_duration(0.00085) == "850 µs");
   CHECK(format_duration(0.85) == "850 ms");
   CHECK(format_duration(0.99949) == "999 ms");
-  CHECK(format_duration(0.9996) == "1.0 s");
+  CHECK(format_duration(0.9996) == "1.00 s");
+  CHECK(format_duration(1.46) == "1.46 s");
+  CHECK(format_duration(1.54) == "1.54 s");
+  CHECK(format_duration(9.996) == "10.0 s");
   CHECK(format_duration(12.34) == "12.3 s");
-  CHECK(format_duration(59.94) == "59.9 s");
-  CHECK(format_duration(59.96) == "1 min 00 s");
+  CHECK(format_duration(60) == "60.0 s");
+  CHECK(format_duration(99.94) == "99.9 s");
+  CHECK(format_duration(99.96) == "1 min 40 s");
   CHECK(format_duration(125) == "2 min 05 s");
   CHECK(format_duration(3599.4) == "59 min 59 s");
   CHECK(format_duration(3599.6) == "1 h 00 min");

@@ -281,7 +281,7 @@ TEST_CASE("a CPU quota that made filereel wait is reported with its periods") {
   result.measurements[0].samples[0].conditions.cpu_throttled_periods = 52;
   result.measurements[0].samples[0].conditions.cpu_throttled_s = 4.2;
   CHECK(text_of(result, "cpu-throttled") ==
-        "the CPU quota of 0.4 cores made filereel wait in 52 of 830 periods, 4.2 s in all (1 of "
+        "the CPU quota of 0.4 cores made filereel wait in 52 of 830 periods, 4.20 s in all (1 of "
         "10 samples)");
 }
 

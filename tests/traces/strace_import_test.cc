@@ -196,7 +196,7 @@ TEST_CASE("The time in which a signal stopped the program is a fact of the trace
       "7 1700000001.600000 --- SIGCONT {si_signo=SIGCONT, si_code=SI_USER, si_pid=9} ---\n"
       "8 1700000001.700000 --- SIGCONT {si_signo=SIGCONT, si_code=SI_USER, si_pid=9} ---\n"
       "7 1700000001.800000 mkdir(\"/b\", 0777) = 0\n");
-  CHECK(imported.info().facts.at("stopped") == "SIGSTOP or Ctrl-Z stopped the program for 1.5 s");
+  CHECK(imported.info().facts.at("stopped") == "SIGSTOP or Ctrl-Z stopped the program for 1.50 s");
   CHECK_FALSE(Imported("7 1700000000.000000 mkdir(\"/a\", 0777) = 0\n"
                        "7 1700000000.100000 --- SIGCONT {si_signo=SIGCONT} ---\n")
                   .info()

@@ -50,12 +50,15 @@ function microseconds(us) {
   return scaled(us, 1000, ['µs', 'ms', 's']);
 }
 
+// As format_duration in filesets/system/units.h.
 function seconds(s) {
   if (s === null || s === undefined) return '–';
   if (s === 0) return '0\u202fs';
-  if (s < 60) return microseconds(s * 1e6);
-  const minutes = Math.floor(Math.round(s) / 60);
-  return `${minutes}\u202fmin ${String(Math.round(s) % 60).padStart(2, '0')}\u202fs`;
+  if (s < 99.95) return microseconds(s * 1e6);
+  const two = (value) => String(value).padStart(2, '0');
+  const all = Math.round(s), minutes = Math.floor((all + 30) / 60);
+  if (all < 3600) return `${Math.floor(all / 60)}\u202fmin ${two(all % 60)}\u202fs`;
+  return `${Math.floor(minutes / 60)}\u202fh ${two(minutes % 60)}\u202fmin`;
 }
 
 function share(value) {
