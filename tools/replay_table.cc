@@ -25,7 +25,7 @@ std::string speed(std::uint64_t bytes, double seconds) {
   return format_number(static_cast<double>(bytes) / 1e6 / seconds) + " MB/s";
 }
 
-std::string totals(const Sample& sample) {
+std::string totals(const Measurement& measurement, const Sample& sample) {
   std::string text;
   const auto line = [&](std::string_view what, const std::string& figure) {
     text += fmt::format("{:<12} {}\n", what, figure);
@@ -37,9 +37,10 @@ std::string totals(const Sample& sample) {
   const ReelSample& reel = *sample.reel;
   done("operations", sample.operations);
   if (sample.transactions) done("transactions", *sample.transactions);
+  double Sample::* const until = rate_time(measurement);
   const auto moved = [&](std::string_view what, std::uint64_t bytes) {
     if (bytes == 0) return;
-    line(what, fmt::format("{}, {}", format_size(bytes), speed(bytes, sample.durable_s)));
+    line(what, fmt::format("{}, {}", format_size(bytes), speed(bytes, sample.*until)));
   };
   moved("read", reel.bytes_read);
   moved("written", reel.bytes_written);
@@ -157,7 +158,7 @@ std::string replay_details(const Measurement& measurement, const Bold& bold) {
       runs > 1 ? fmt::format("run {} of {}, nearest to the median time\n", sample->run, runs) : "";
   const std::string all =
       runs > 1 ? fmt::format("operations of {} together\n", counted(runs, "run")) : "";
-  return run + totals(*sample) + "\n" + all + kinds(measurement, bold) + "\n" +
+  return run + totals(measurement, *sample) + "\n" + all + kinds(measurement, bold) + "\n" +
          verdict(measurement, *sample) + conditions(*measurement.replay) + "\n";
 }
 

@@ -15,6 +15,7 @@
 #include "replay/report/formatting.h"
 #include "replay/results/failures.h"
 #include "replay/results/metrics.h"
+#include "replay/results/written.h"
 #include "tools/efficiency_table.h"
 #include "tools/replay_table.h"
 #include "tools/workload_table.h"
@@ -46,8 +47,8 @@ CellOf longest_operation(const Result& result) {
   };
 }
 
-// Adds a block for one figure on one file system: file sets down, steps across.
-void add_block(const std::vector<const Measurement*>& measurements, const std::string& title,
+// Adds a block for one metric on one file system: file sets down, steps across.
+void add_block(const std::vector<const Measurement*>& measurements, std::string_view metric,
                const CellOf& cell_of, Rows& rows) {
   std::vector<std::string> sets, operations;
   std::map<std::pair<std::string, std::string>, Cell> cells;
@@ -61,7 +62,7 @@ void add_block(const std::vector<const Measurement*>& measurements, const std::s
     cells.insert_or_assign({one->set, one->operation}, *std::move(found));
   }
   if (cells.empty()) return;
-  Row& heading = rows.emplace_back(1, title);
+  Row& heading = rows.emplace_back(1, title_of(*find_metric(metric), measurements));
   heading.insert(heading.end(), operations.begin(), operations.end());
   for (const std::string& set : sets) {
     Row& row = rows.emplace_back(1, "  " + set);
@@ -76,10 +77,11 @@ void add_block(const std::vector<const Measurement*>& measurements, const std::s
 std::string blocks(const Result& result, const std::vector<const Measurement*>& measurements,
                    const Bold& bold) {
   Rows rows;
-  add_block(measurements, "MB/s until durable", rate(&Summary::mb_per_s), rows);
-  add_block(measurements, "MB/s until calls return", rate(&Summary::mb_per_s_elapsed), rows);
-  add_block(measurements, "files/s until durable", rate(&Summary::files_per_s), rows);
-  add_block(measurements, "longest operation", longest_operation(result), rows);
+  add_block(measurements, "mb_per_s", rate(&Summary::mb_per_s), rows);
+  const bool apart = std::ranges::any_of(measurements, [](auto* one) { return has_written(*one); });
+  if (apart) add_block(measurements, "mb_per_s_elapsed", rate(&Summary::mb_per_s_elapsed), rows);
+  add_block(measurements, "files_per_s", rate(&Summary::files_per_s), rows);
+  add_block(measurements, "max_us", longest_operation(result), rows);
   return format_columns(rows, [&](std::size_t row, std::string line) {
     return rows[row].front().text.starts_with(' ') ? line : bold(line);
   });
@@ -177,11 +179,11 @@ std::string cells_text(const Result& result) {
 
 // How the figures are to be read, settings, machine and warnings.
 std::vector<std::string> below_tables(const Result& result) {
-  std::vector<std::string> list = {wrapped(
-      fmt::format("{}{}; MB/s = 10^6 bytes per second until durable; operations/s until calls "
-                  "return",
-                  describe_runs(result), cells_text(result)),
-      2)};
+  std::vector<std::string> list = {
+      wrapped(fmt::format("{}{}; MB/s = 10^6 bytes per second, until durable if the work writes; "
+                          "operations/s until calls return",
+                          describe_runs(result), cells_text(result)),
+              2)};
   for (const std::string& one : describe_settings(result)) {
     list.push_back(wrapped(printable_line(one), 2));
   }

@@ -122,6 +122,34 @@ constexpr bool is_timed(OperationKind kind) {
   return kind != fork && kind != execute && kind != exit && kind != fault && kind != wake;
 }
 
+// Whether it changes files or names. So may `open`, which can create a file, and a `fault`: only
+// `sync_map` tells that the program has stored something.
+constexpr bool is_change(OperationKind kind) {
+  using enum OperationKind;
+  switch (kind) {
+    case make_directory:
+    case remove_directory:
+    case write:
+    case truncate:
+    case copy_range:
+    case unlink:
+    case symlink:
+    case link:
+    case rename:
+    case make_node:
+    case allocate:
+    case change_mode:
+    case change_owner:
+    case set_times:
+    case set_xattr:
+    case remove_xattr:
+    case sync_map:
+      return true;
+    default:
+      return false;
+  }
+}
+
 // Finds the kind with this name; false if unknown.
 bool find_operation_kind(std::string_view name, OperationKind& kind);
 

@@ -78,9 +78,13 @@ std::optional<CountedMeasurement> counted_by_metric(const MatchedMeasurement& ma
                                                     const Metric& metric) {
   const bool of_bytes = metric.unit == Unit::mb_per_s && !metric.by_calls;
   if (of_bytes && !has_one_definition(matched)) return std::nullopt;
+  std::optional<MetricSource> source;
   return counted_by(matched, metric,
                     [&](const SampleSource& of, const Sample& sample) -> std::optional<RunFigures> {
-                      const auto figure = figure_of(metric, *of.result, *of.measurement, sample);
+                      if (!source || &source->measurement != of.measurement) {
+                        source.emplace(*of.result, *of.measurement);
+                      }
+                      const auto figure = figure_of(metric, *source, sample);
                       if (!figure || !(*figure > 0)) return std::nullopt;
                       return RunFigures{*figure};
                     });
@@ -248,6 +252,19 @@ std::string_view unit_of(const std::vector<CountedMeasurement>& counted) {
   return same ? first : "";
 }
 
+// The measurements of all groups and sessions, each once.
+std::vector<const Measurement*> measurements_of(const std::vector<CountedMeasurement>& counted) {
+  std::vector<const Measurement*> list;
+  for (const CountedMeasurement& one : counted) {
+    for (const PooledMeasurement* side : one.sides) {
+      for (const SampleSource& of : side->origins) {
+        if (list.empty() || list.back() != of.measurement) list.push_back(of.measurement);
+      }
+    }
+  }
+  return list;
+}
+
 // "MB/s until durable", "s (time until durable)"; of several metrics, or of the storage figure, the
 // unit alone.
 std::string rate_of(const std::vector<CountedMeasurement>& counted) {
@@ -256,7 +273,7 @@ std::string rate_of(const std::vector<CountedMeasurement>& counted) {
   const bool same = std::ranges::all_of(
       counted, [&](const CountedMeasurement& one) { return one.metric == first; });
   if (!same || first == &kStorage) return unit;
-  std::string title(first->title);
+  std::string title = title_of(*first, measurements_of(counted));
   const auto is_lower = [](char c) { return c >= 'a' && c <= 'z'; };
   if (is_lower(title[1]) && !is_lower(title[0])) title[0] = static_cast<char>(title[0] - 'A' + 'a');
   return title.starts_with(unit + " ") ? title : fmt::format("{} ({})", unit, title);

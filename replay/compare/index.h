@@ -42,7 +42,7 @@ struct Index {
   std::size_t out_of = 0;  // all measurements, also those that the patterns exclude
   bool more_is_better = true;
   std::string unit = {};  // "MB/s"; "" if the measurements have several
-  std::string rate = {};  // the same as a title: "MB/s until durable"
+  std::string rate = {};  // the same as a title: "MB/s until durable" if all write (title_of)
   // A group, the first by default if the measurements have several units.
   std::optional<std::size_t> reference = {};
   std::vector<MeasurementKey> measurements = {};  // that count: all groups have them

@@ -1,6 +1,7 @@
 #include "replay/compare/ranking.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <map>
 #include <tuple>
@@ -21,11 +22,14 @@ struct RankedPair {
   std::size_t measurement = 0, first = 0, second = 0;
 };
 
+constexpr std::array<Figure, 4> kByWidth = {Figure::in_calls, Figure::elapsed, Figure::durable,
+                                            Figure::per_operation};
+
 // All entries are compared by the same figure. If one pair is comparable only by time per
-// operation, all use that.
+// operation, all use that; if one has written, all are compared until durable.
 Figure wider(Figure one, Figure other) {
   const auto width = [](Figure figure) {
-    return figure == Figure::per_operation ? 2 : figure == Figure::elapsed ? 1 : 0;
+    return std::ranges::find(kByWidth, figure) - kByWidth.begin();
   };
   return width(other) > width(one) ? other : one;
 }

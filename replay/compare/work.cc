@@ -16,6 +16,7 @@
 #include "replay/results/bytes_moved.h"
 #include "replay/results/failures.h"
 #include "replay/results/older_bytes.h"
+#include "replay/results/written.h"
 #include "replay/statistics/bootstrap.h"
 #include "replay/statistics/order.h"
 
@@ -107,12 +108,19 @@ std::string different_sizes(const PooledMeasurement& base, const PooledMeasureme
                      text(fresh));
 }
 
+// Of the whole work: until durable if one of the sides has something to make durable. Replays of
+// recorded traces wait as the program waited.
+Figure time_of_work(const PooledMeasurement& base, const PooledMeasurement& fresh) {
+  const bool until_durable = !info_of(base.key.kind).replays && (base.wrote || fresh.wrote);
+  return until_durable ? Figure::durable : Figure::elapsed;
+}
+
 FigureChoice choose_by_set(const PooledMeasurement& base, const PooledMeasurement& fresh) {
   const Sample& first = *base.samples.front();
   const bool same = all_samples(base, fresh, [&](const Sample* one) {
     return one->bytes == first.bytes && one->files == first.files;
   });
-  return {Figure::durable, same ? "" : different_work(base, fresh)};
+  return {time_of_work(base, fresh), same ? "" : different_work(base, fresh)};
 }
 
 FigureChoice choose_of_others(const PooledMeasurement& base, const PooledMeasurement& fresh) {
@@ -130,9 +138,7 @@ FigureChoice choose_of_others(const PooledMeasurement& base, const PooledMeasure
   const auto has_latency = [](const Sample* one) { return seconds_in_calls(*one) > 0; };
   if (base.paced && all_samples(base, fresh, has_latency)) return {Figure::in_calls, ""};
   if (!same || ends == PhaseEnd::time) return {Figure::per_operation, ""};
-  const auto writes = [](const Sample* one) { return bytes_moved(*one).written > 0; };
-  const bool durable = base.key.kind == JobKind::workload && all_samples(base, fresh, writes);
-  return {durable ? Figure::durable : Figure::elapsed, ""};
+  return {time_of_work(base, fresh), ""};
 }
 
 std::string why_none(const PooledMeasurement& side, std::string_view name) {
@@ -225,6 +231,7 @@ std::vector<PooledMeasurement> gather(std::span<const Result> results, const Mat
       if (is_new) all.emplace_back().key = place->first;
       PooledMeasurement& side = all[place->second];
       side.ends = measurement.ends;
+      side.wrote = side.wrote || has_written(measurement);
       side.paced = measurement.replay && measurement.replay->pace != "asap";
       const double scale = result.job_of(measurement).scale;
       if (std::ranges::find(side.scales, scale) == side.scales.end()) side.scales.push_back(scale);
@@ -252,7 +259,7 @@ std::vector<PooledMeasurement> gather(std::span<const Result> results, const Mat
 
 FigureChoice choose_figure(const PooledMeasurement& base, const PooledMeasurement& fresh) {
   const bool by_set = info_of(base.key.kind).by_set;
-  const Figure usual = by_set ? Figure::durable : Figure::elapsed;
+  const Figure usual = by_set ? time_of_work(base, fresh) : Figure::elapsed;
   const bool undone = !base.incomplete.empty() || !fresh.incomplete.empty();
   if (base.samples.empty()) return {usual, why_none(base, "base"), undone};
   if (fresh.samples.empty()) return {usual, why_none(fresh, "new"), undone};

@@ -25,6 +25,7 @@ struct PooledMeasurement {
   MeasurementKey key;
   bool paced = false;                  // a replay with recorded timing
   std::optional<PhaseEnd> ends;        // empty if the results do not say
+  bool wrote = false;                  // has_written, in one of the results
   std::vector<const Sample*> samples;  // successful ones, in the order of results and runs
   std::vector<SampleSource> origins;   // one per sample
   // The sample of the control volume in the same run, one per sample; null if there is none.

@@ -58,7 +58,7 @@ struct DeviceTrend {
   std::vector<std::string> left_out = {};
 };
 
-// By device, in the order of the first results. Figures are the main rates (MB/s until durable for
+// By device, in the order of the first results. Figures are the main rates (MB/s for
 // FC-Test, files/s for steps that move no data, operations/s for workloads and replays) and the
 // tails in microseconds: p99.9 for each kind of operation with 10,000 in a typical run, p99 with
 // 1,000. Tails are those of all samples of a result together, as in its table.

@@ -79,9 +79,7 @@ std::set<std::string> common_sets(const std::vector<Group>& groups, const std::s
 }
 
 bool is_whole(const Result& result) {
-  return result.complete && std::ranges::none_of(result.measurements, [](const Measurement& one) {
-           return is_incomplete(one) || all_failed(one);
-         });
+  return result.complete && std::ranges::none_of(result.measurements, is_failed);
 }
 
 // Jobs and file systems of the plan without any measurement, and measurements without samples.
@@ -109,6 +107,10 @@ std::vector<std::string> missing_from(const Result& result) {
 
 bool all_failed(const Measurement& measurement) {
   return !measurement.samples.empty() && std::ranges::all_of(measurement.samples, has_failed);
+}
+
+bool is_failed(const Measurement& measurement) {
+  return is_incomplete(measurement) || all_failed(measurement);
 }
 
 std::string incomplete_text(const Result& result) {

@@ -34,6 +34,9 @@ const Sample* typical_sample(const Measurement& measurement);
 // Whether no sample of the measurement is usable.
 bool all_failed(const Measurement& measurement);
 
+// Whether its work was not done: calls failed, or all samples.
+bool is_failed(const Measurement& measurement);
+
 // What an interrupted run has, and what is missing: "the run ended early, with 2 to 3 runs of each
 // measurement; not measured: xfs". "" for a complete one.
 std::string incomplete_text(const Result& result);
@@ -54,7 +57,7 @@ struct Score {
   std::size_t result = 0;  // index in the list
   std::string operation, file_system;
   std::uint32_t sets = 0;
-  // The geometric mean of the sets' medians, until durable: MB/s, or files/s if the operation moves
+  // The geometric mean of the sets' medians: MB/s, or files/s if the operation moves
   // no data.
   double rate = 0;
   bool of_files = false;

@@ -258,35 +258,38 @@ void add_stalls(Results results, const Overview& overview, const ResultCompariso
   const auto most = std::ranges::max_element(list, {}, &StallShare::share_of_time);
   if (most == list.end() || most->share_of_time < kNotable) return;
   findings.push_back(fmt::format(
-      "Largest share of time in stalls: {}: {} ({} %) over {}, {} % of the time in calls.",
-      most->where, counted(most->count, "operation"),
-      format_roughly(most->share_of_operations * 100), format_duration(most->threshold_s),
-      format_roughly(most->share_of_time * 100)));
+      "Largest share of time in stalls: {}: {} over {}, {} % of the operations and {} % of the "
+      "time in calls.",
+      most->where, counted(most->count, "operation"), format_duration(most->threshold_s),
+      format_roughly(most->share_of_operations * 100), format_roughly(most->share_of_time * 100)));
 }
 
-// The measurement with the largest spread, if it has enough samples.
+// The measurement with the largest spread, if it has enough samples: the ratio of its ends, which
+// is the same for times and rates.
 void add_least_steady(Results results, const Overview& overview, Findings& findings) {
   constexpr std::size_t kEnough = 3;
-  constexpr double kNotable = 0.1;
+  constexpr double kNotable = 1.1;
   double widest = 0;
   std::string text;
   for (std::size_t i = 0; i < results.size(); ++i) {
     for (const Measurement& one : results[i].result.measurements) {
       const Metric* metric = main_metric(results[i].result, one);
       if (!metric) continue;
+      const MetricSource of(results[i].result, one);
       const auto runs =
           static_cast<std::size_t>(std::ranges::count_if(one.samples, [&](const Sample& sample) {
-            return figure_of(*metric, results[i].result, one, sample).has_value();
+            return figure_of(*metric, of, sample).has_value();
           }));
       if (runs < kEnough) continue;
       const std::optional<Spread> spread = spread_of(*metric, results[i].result, one);
-      if (!spread || spread->median <= 0) continue;
-      const double width = (spread->high - spread->low) / spread->median;
-      if (width <= widest) continue;
-      widest = width;
-      text = fmt::format("Largest spread: {} on {}, {} to {} {} in {}.", subject_of(one),
-                         series_name(overview, i, one.file_system), format_number(spread->low),
-                         format_number(spread->high), metric->heading, counted(runs, "repetition"));
+      if (!spread || spread->low <= 0) continue;
+      const double ratio = spread->high / spread->low;
+      if (ratio <= widest) continue;
+      widest = ratio;
+      text = fmt::format("Largest spread: {} on {}, {} to {} {} in {}, a factor of {}.",
+                         subject_of(one), series_name(overview, i, one.file_system),
+                         format_number(spread->low), format_number(spread->high), metric->heading,
+                         counted(runs, "repetition"), format_roughly(ratio));
     }
   }
   if (widest >= kNotable) findings.push_back(text);

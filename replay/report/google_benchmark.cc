@@ -36,10 +36,10 @@ struct Times {
   double real_ns = 0, cpu_ns = 0;  // per iteration
 };
 
-Times times_of(const Measurement& measurement, const Sample& sample) {
+Times times_of(const Measurement& measurement, const Sample& sample, double Sample::* until) {
   Times times;
   if (is_per_operation(measurement, sample)) times.iterations = sample.operations;
-  const double seconds = info_of(measurement.kind).by_set ? sample.durable_s : sample.elapsed_s;
+  const double seconds = info_of(measurement.kind).by_set ? sample.*until : sample.elapsed_s;
   const double cpu = sample.cpu_user_s + sample.cpu_system_s + sample.cpu_driver_s;
   times.real_ns = seconds * kNsPerS / static_cast<double>(times.iterations);
   times.cpu_ns = cpu * kNsPerS / static_cast<double>(times.iterations);
@@ -52,11 +52,12 @@ void add_measurement(const Measurement& measurement, int family, Json& benchmark
     if (!has_failed(sample)) samples.push_back(&sample);
   }
   const std::string name = name_of(measurement);
+  double Sample::* const until = rate_time(measurement);
   std::vector<double> real, cpu;
   int repetition = 0;
   for (const Sample* sample : samples) {
-    const Times times = times_of(measurement, *sample);
-    const SampleRates rates = rates_of(measurement, *sample);
+    const Times times = times_of(measurement, *sample, until);
+    const SampleRates rates = rates_of(measurement, *sample, until);
     Json& json = benchmarks.emplace_back(Json{{"name", name},
                                               {"family_index", family},
                                               {"per_family_instance_index", 0},

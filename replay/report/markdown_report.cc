@@ -62,9 +62,7 @@ void add_rows(std::span<const ReportedResult> results, const Overview& overview,
       line.push_back(
           spread ? spread_cell(*metric, *spread, standings.of(s, *metric) == Standing::best) : "–");
     }
-    if (is_incomplete(*row.cells[s]) || all_failed(*row.cells[s])) {
-      line.front() += " (failed)";
-    }
+    if (is_failed(*row.cells[s])) line.front() += " (failed)";
     if (std::ranges::any_of(row.cells[s]->samples, &Sample::moved_no_data)) {
       line[several ? 2 : 1] = "no data moved";
     }

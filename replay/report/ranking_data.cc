@@ -18,6 +18,7 @@
 #include "replay/compare/ranking_text.h"
 #include "replay/json.h"
 #include "replay/results/file_systems.h"
+#include "replay/results/written.h"
 
 namespace filereel {
 namespace {
@@ -43,6 +44,12 @@ std::optional<std::size_t> reference_of(std::span<const ReportedResult> results,
     if (results[overview.series[i].result].reference) return i;
   }
   return std::nullopt;
+}
+
+bool has_written(const OverviewRow& row) {
+  return std::ranges::any_of(row.cells, [](const Measurement* cell) {
+    return cell != nullptr && filereel::has_written(*cell);
+  });
 }
 
 std::vector<Standing> standings_in(const RankedMeasurement& one, std::size_t series) {
@@ -144,23 +151,23 @@ std::string leader_text(const Overview& overview, const Standings& standings) {
 
 }  // namespace
 
-bool shows(const Metric& metric, Figure tested) {
+bool RowStandings::shows(const Metric& metric) const {
   struct Shown {
     Figure tested;
     std::string_view metric;
   };
-  static constexpr std::array<Shown, 6> kShown = {{{Figure::durable, "mb_per_s"},
-                                                   {Figure::durable, "files_per_s"},
-                                                   {Figure::durable, "durable_s"},
+  static constexpr std::array<Shown, 4> kShown = {{{Figure::durable, "durable_s"},
                                                    {Figure::elapsed, "operations_per_s"},
                                                    {Figure::elapsed, "elapsed_s"},
                                                    {Figure::per_operation, "operations_per_s"}}};
+  const bool is_rate = metric.name == "mb_per_s" || metric.name == "files_per_s";
+  if (is_rate) return tested == (wrote ? Figure::durable : Figure::elapsed);
   return std::ranges::any_of(
       kShown, [&](const Shown& one) { return one.tested == tested && one.metric == metric.name; });
 }
 
 Standing RowStandings::of(std::size_t series, const Metric& metric) const {
-  return by_series.empty() || !shows(metric, tested) ? Standing::none : by_series[series];
+  return by_series.empty() || !shows(metric) ? Standing::none : by_series[series];
 }
 
 Standings standings_of(const ReportColumns& columns, const Overview& overview) {
@@ -184,7 +191,8 @@ Standings standings_of(const ReportColumns& columns, const Overview& overview) {
     standings.decided += one.decided() ? 1 : 0;
     standings.indicated += !one.decided() && one.indicates() ? 1 : 0;
     if (const RankedEntry* fastest = one.fastest()) ++standings.fastest[fastest->group];
-    standings.rows[row->second] = {one.figure, standings_in(one, overview.series.size())};
+    standings.rows[row->second] = {one.figure, has_written(overview.rows[row->second]),
+                                   standings_in(one, overview.series.size())};
   }
   standings.indexes =
       default_indexes(MatchedGroups(groups), reference_of(columns.pooled(), overview));
@@ -212,7 +220,8 @@ void follow_comparison(const ResultComparison& comparison, const Overview& overv
     standings.rows[i] = {};
     if (found == compared.end() || !found->second->comparable) continue;
     const AspectResult& time = found->second->time;
-    standings.rows[i] = {found->second->figure, std::vector<Standing>(2, Standing::none)};
+    standings.rows[i] = {found->second->figure, has_written(overview.rows[i]),
+                         std::vector<Standing>(2, Standing::none)};
     const Verdict change = time.indicated.value_or(time.verdict);
     if (change != Verdict::slower && change != Verdict::faster) continue;
     standings.rows[i].by_series[change == Verdict::faster ? 1 : 0] =

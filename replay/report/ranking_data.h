@@ -21,14 +21,15 @@ enum class Standing : std::uint8_t {
   best,       // the others are proven slower, or not shown to differ
 };
 
-// Whether a metric orders measurements as the tested figure does: a ranking of times until durable
-// says nothing of times until calls return, and a fixed duration has no order.
-bool shows(const Metric& metric, Figure tested);
-
 // A row of the overview as it was ranked.
 struct RowStandings {
   Figure tested = Figure::durable;
+  bool wrote = true;                // its rates end when all is durable (rate_time)
   std::vector<Standing> by_series;  // empty for a row that was not ranked
+
+  // Whether a metric orders measurements as the tested figure does: a ranking of times until
+  // durable says nothing of times until calls return, and a fixed duration has no order.
+  bool shows(const Metric& metric) const;
 
   // The mark of a series' figure: none unless the figure is the tested one.
   Standing of(std::size_t series, const Metric& metric) const;

@@ -30,8 +30,9 @@ namespace {
 
 Json samples(const Measurement& measurement) {
   Json list = Json::array();
+  double Sample::* const until = rate_time(measurement);
   for (const Sample& sample : measurement.samples) {
-    const SampleRates rates = rates_of(measurement, sample);
+    const SampleRates rates = rates_of(measurement, sample, until);
     Json& json = list.emplace_back(Json{{"run", sample.run},
                                         {"elapsed_s", sample.elapsed_s},
                                         {"durable_s", sample.durable_s},
@@ -108,7 +109,7 @@ Json to_json(const Result& result, const Measurement& measurement, const PageDet
   Json json = {{"subject", subject_of(measurement)},     {"workload", measurement.workload},
                {"kind", info_of(measurement.kind).name}, {"file_system", measurement.file_system},
                {"driver", measurement.driver},           {"runs_ended", measurement.runs_ended}};
-  if (is_incomplete(measurement) || all_failed(measurement)) json["failed"] = true;
+  if (is_failed(measurement)) json["failed"] = true;
   put(json, "how", measurement.replay);
   PooledLatencies pooled(measurement);
   json["figures"] = figures(result, measurement, pooled);
@@ -217,7 +218,7 @@ Json metrics_data() {
 Json standings_data(const RowStandings& row) {
   Json json = {{"standings", row.by_series}, {"tested", Json::array()}};
   for (const Metric& metric : metrics()) {
-    if (!row.by_series.empty() && shows(metric, row.tested)) json["tested"].push_back(metric.name);
+    if (!row.by_series.empty() && row.shows(metric)) json["tested"].push_back(metric.name);
   }
   return json;
 }

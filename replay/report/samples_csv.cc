@@ -116,12 +116,13 @@ std::string samples_csv(std::span<const ReportedResult> results) {
           fmt::format("{},{},{},{},{},{},{}", text_cell(one.workload), text_cell(one.set),
                       text_cell(one.operation), text_cell(one.file_system), text_cell(one.driver),
                       text_cell(parameters_of(one)), job_cells(result, one));
+      const MetricSource of(result, one);
       for (const Sample& sample : one.samples) {
         csv += fmt::format("{},{},{},{},{},{},{},{},{}", of_result, of_measurement, sample.run,
                            client_count(one, sample), sample.elapsed_s, sample.durable_s,
                            sample.bytes, sample.files, sample.operations);
         for (const Metric& metric : metrics()) {
-          if (has_column(metric)) csv += "," + cell(figure_of(metric, result, one, sample));
+          if (has_column(metric)) csv += "," + cell(figure_of(metric, of, sample));
         }
         csv += fmt::format(",{},{},{},{},{},{},", sample.cpu_user_s, sample.cpu_system_s,
                            sample.cpu_driver_s, cell(sample.device_bytes_read),

@@ -65,9 +65,10 @@ std::optional<double> block_share(const Result& result, const Measurement& measu
   if (!measurement.access || leaves_the_volume(measurement)) return std::nullopt;
   const BlockBaseline* reading = baseline_of(result, measurement, false);
   const BlockBaseline* writing = baseline_of(result, measurement, true);
+  double Sample::* const until = rate_time(measurement);
   std::vector<double> shares;
   for (const Sample& sample : measurement.samples) {
-    if (has_failed(sample) || sample.moved_no_data || sample.durable_s <= 0) continue;
+    if (has_failed(sample) || sample.moved_no_data || sample.*until <= 0) continue;
     const BytesMoved moved = bytes_moved(sample);
     if ((moved.read > 0 && !reading) || (moved.written > 0 && !writing)) return std::nullopt;
     double seconds = 0;
@@ -76,7 +77,7 @@ std::optional<double> block_share(const Result& result, const Measurement& measu
     };
     add(moved.read, reading);
     add(moved.written, writing);
-    if (seconds > 0) shares.push_back(seconds / sample.durable_s);
+    if (seconds > 0) shares.push_back(seconds / (sample.*until));
   }
   return median_of(shares);
 }

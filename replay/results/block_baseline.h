@@ -27,10 +27,10 @@ struct SharedBaseline {
 std::vector<SharedBaseline> shared_baselines(std::span<const BlockBaseline> baselines);
 
 // The share of the block-level speed that the measurement reaches. It is the time that the same
-// bytes take at block level, divided by the time until all was durable; the median of the samples.
-// The block-level time reads and then writes with the measurement's AccessShape. Above 1 if caches
-// or compression help. Empty without the required baselines, for steps that move no data, and for
-// copies to another volume, which the baselines do not cover.
+// bytes take at block level, divided by the time of its MB/s (rate_time); the median of the
+// samples. The block-level time reads and then writes with the measurement's AccessShape. Above 1
+// if caches or compression help. Empty without the required baselines, for steps that move no data,
+// and for copies to another volume, which the baselines do not cover.
 std::optional<double> block_share(const Result& result, const Measurement& measurement);
 
 // The file system's share of latency: 1 - mean latency at block level / mean latency of the

@@ -61,7 +61,8 @@ constexpr std::array<std::string_view, 16> kCodes = {
     "calls-failed",    "cpu-throttled", "memory-pressure", "run-stopped"};
 
 bool has_figures(const Sample& sample) {
-  return !has_failed(sample) && sample.durable_s > 0 && !sample.moved_no_data;
+  return !has_failed(sample) && sample.elapsed_s > 0 && sample.durable_s > 0 &&
+         !sample.moved_no_data;
 }
 
 // The rates of the samples, in order: MB/s if they moved content, otherwise operations/s.
@@ -76,11 +77,13 @@ MeasuredRates measured_rates(const Measurement& measurement) {
     return has_figures(sample) && sample.bytes > 0;
   });
   if (content) speeds.unit = "MB/s";
+  const bool until_calls_return = !content && !info_of(measurement.kind).by_set;
+  double Sample::* const until = until_calls_return ? &Sample::elapsed_s : rate_time(measurement);
   for (const Sample& sample : measurement.samples) {
     if (!has_figures(sample)) continue;
     const double amount =
         content ? static_cast<double>(sample.bytes) / 1e6 : static_cast<double>(sample.operations);
-    if (amount > 0) speeds.values.push_back(amount / sample.durable_s);
+    if (amount > 0) speeds.values.push_back(amount / (sample.*until));
   }
   return speeds;
 }

@@ -17,8 +17,8 @@ struct IndexDefinition {
   // workload, "workload operation", "workload set operation" or its whole key. Empty: all
   // measurements belong.
   std::vector<std::string> patterns = {};
-  // Metric::name or kStorageMetric; "" is the main rate: MB/s until durable, otherwise files/s,
-  // otherwise operations/s.
+  // Metric::name or kStorageMetric; "" is the main rate: MB/s, otherwise files/s, otherwise
+  // operations/s.
   std::string metric = {};
 
   bool operator==(const IndexDefinition&) const = default;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "replay/results/client_samples.h"
+#include "replay/results/written.h"
 
 namespace filereel {
 namespace {
@@ -12,12 +13,12 @@ namespace {
 using Figure = std::optional<double>;
 
 template <Figure SampleRates::* rate>
-Figure rate_of(const Result&, const Measurement& measurement, const Sample& sample) {
-  return rates_of(measurement, sample).*rate;
+Figure rate_of(const MetricSource& of, const Sample& sample) {
+  return rates_of(of.measurement, sample, of.until).*rate;
 }
 
 template <double Sample::* time>
-Figure time_of(const Result&, const Measurement&, const Sample& sample) {
+Figure time_of(const MetricSource&, const Sample& sample) {
   if (has_failed(sample)) return std::nullopt;
   return sample.*time;
 }
@@ -26,32 +27,32 @@ double cpu_seconds(const Sample& sample) {
   return sample.cpu_user_s + sample.cpu_system_s + sample.cpu_driver_s;
 }
 
-Figure cpu_share(const Result& result, const Measurement&, const Sample& sample) {
-  if (has_failed(sample) || sample.elapsed_s <= 0 || result.host.cores == 0) return std::nullopt;
-  return cpu_seconds(sample) / sample.elapsed_s / result.host.cores;
+Figure cpu_share(const MetricSource& of, const Sample& sample) {
+  if (has_failed(sample) || sample.elapsed_s <= 0 || of.result.host.cores == 0) return std::nullopt;
+  return cpu_seconds(sample) / sample.elapsed_s / of.result.host.cores;
 }
 
-Figure cpu_per_1000(const Result&, const Measurement&, const Sample& sample) {
+Figure cpu_per_1000(const MetricSource&, const Sample& sample) {
   if (has_failed(sample) || sample.operations == 0) return std::nullopt;
   return cpu_seconds(sample) / static_cast<double>(sample.operations) * 1000;
 }
 
 // Work of all clients until the first of them ended, in units a second.
 template <std::uint64_t ClientsSample::* work, int unit>
-Figure until_first_ended(const Result&, const Measurement&, const Sample& sample) {
+Figure until_first_ended(const MetricSource&, const Sample& sample) {
   if (has_failed(sample) || !sample.clients || sample.moved_no_data) return std::nullopt;
   const ClientsSample& clients = *sample.clients;
   if (clients.*work == 0 || clients.first_ended_s <= 0) return std::nullopt;
   return static_cast<double>(clients.*work) / unit / clients.first_ended_s;
 }
 
-Figure start_skew(const Result&, const Measurement&, const Sample& sample) {
+Figure start_skew(const MetricSource&, const Sample& sample) {
   if (has_failed(sample) || !sample.clients) return std::nullopt;
   return sample.clients->start_skew_us;
 }
 
 template <double Fairness::* share>
-Figure fairness(const Result&, const Measurement&, const Sample& sample) {
+Figure fairness(const MetricSource&, const Sample& sample) {
   if (has_failed(sample) || !sample.clients) return std::nullopt;
   const std::optional<Fairness> all = fairness_of(*sample.clients);
   return all ? Figure((*all).*share) : std::nullopt;
@@ -75,16 +76,16 @@ constexpr auto kMean = [](const LatencySummary& latency) {
   return latency.total_us / static_cast<double>(latency.count);
 };
 
-Figure mean_of_all(const Result&, const Measurement&, const Sample& sample) {
+Figure mean_of_all(const MetricSource&, const Sample& sample) {
   return latency_of(sample, "", kMean);
 }
-Figure read_mean(const Result&, const Measurement&, const Sample& sample) {
+Figure read_mean(const MetricSource&, const Sample& sample) {
   return latency_of(sample, "read", kMean);
 }
-Figure write_mean(const Result&, const Measurement&, const Sample& sample) {
+Figure write_mean(const MetricSource&, const Sample& sample) {
   return latency_of(sample, "write", kMean);
 }
-Figure longest(const Result&, const Measurement&, const Sample& sample) {
+Figure longest(const MetricSource&, const Sample& sample) {
   return latency_of(sample, "", [](const LatencySummary& latency) { return latency.max_us; });
 }
 
@@ -109,11 +110,14 @@ using L = LatencySummary;
 
 constexpr bool kBrief = true, kFull = false;
 
+// Of titles of rates until rate_time.
+constexpr std::string_view kMixedEnd = " (writes until durable)";
+
 constexpr auto kMetrics = std::to_array<Metric>({
-    {"mb_per_s", "MB/s until durable", "MB/s", Unit::mb_per_s, true, kBrief,
+    {"mb_per_s", "MB/s (writes until durable)", "MB/s", Unit::mb_per_s, true, kBrief,
      rate_of<&SampleRates::mb_per_s>},
     {.name = "read_mb_per_s",
-     .title = "Read MB/s until durable",
+     .title = "Read MB/s (writes until durable)",
      .heading = "read MB/s",
      .of_sample = rate_of<&SampleRates::read_mb_per_s>,
      .by_calls = true},
@@ -124,7 +128,7 @@ constexpr auto kMetrics = std::to_array<Metric>({
      .by_calls = true},
     {"mb_per_s_elapsed", "MB/s until calls return", "MB/s (elapsed)", Unit::mb_per_s, true, kFull,
      rate_of<&SampleRates::mb_per_s_elapsed>},
-    {"files_per_s", "Files/s until durable", "files/s", Unit::per_second, true, kBrief,
+    {"files_per_s", "Files/s (writes until durable)", "files/s", Unit::per_second, true, kBrief,
      rate_of<&SampleRates::files_per_s>},
     {"operations_per_s", "Operations/s until calls return", "operations/s", Unit::per_second, true,
      kBrief, rate_of<&SampleRates::operations_per_s>},
@@ -200,9 +204,19 @@ Middle middle_of(const Metric& metric) {
   return is_rate ? Middle::of_rates : Middle::of_times;
 }
 
-std::optional<double> figure_of(const Metric& metric, const Result& result,
-                                const Measurement& measurement, const Sample& sample) {
-  if (!metric.percentile) return metric.of_sample(result, measurement, sample);
+std::string title_of(const Metric& metric, std::span<const Measurement* const> measurements) {
+  std::string title(metric.title);
+  if (!title.ends_with(kMixedEnd)) return title;
+  const auto wrote = [](const Measurement* one) { return has_written(*one); };
+  const bool some = std::ranges::any_of(measurements, wrote);
+  if (some && !std::ranges::all_of(measurements, wrote)) return title;
+  title.resize(title.size() - kMixedEnd.size());
+  return title + (some ? " until durable" : " until calls return");
+}
+
+std::optional<double> figure_of(const Metric& metric, const MetricSource& of,
+                                const Sample& sample) {
+  if (!metric.percentile) return metric.of_sample(of, sample);
   const auto found = sample.latency.find(std::string(metric.kind));
   if (has_failed(sample) || found == sample.latency.end() || found->second.count == 0) {
     return std::nullopt;
@@ -219,9 +233,10 @@ std::optional<Spread> spread_of(const Metric& metric, const Result& result,
 std::optional<Spread> spread_of(const Metric& metric, const Result& result,
                                 const Measurement& measurement, PooledLatencies& pooled) {
   if (metric.percentile) return pooled.spread(std::string(metric.kind), metric.percentile);
+  const MetricSource of(result, measurement);
   std::vector<double> values;
   for (const Sample& sample : measurement.samples) {
-    if (const Figure value = metric.of_sample(result, measurement, sample)) {
+    if (const Figure value = metric.of_sample(of, sample)) {
       values.push_back(*value);
     }
   }
@@ -231,10 +246,11 @@ std::optional<Spread> spread_of(const Metric& metric, const Result& result,
 }
 
 const Metric* main_metric(const Result& result, const Measurement& measurement) {
+  const MetricSource of(result, measurement);
   for (const std::string_view name : kMainRates) {
     const Metric* metric = find_metric(name);
     const auto has = [&](const Sample& sample) {
-      return metric->of_sample(result, measurement, sample).has_value();
+      return metric->of_sample(of, sample).has_value();
     };
     if (std::ranges::any_of(measurement.samples, has)) return metric;
   }

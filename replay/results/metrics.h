@@ -24,16 +24,25 @@ enum class Unit : std::uint8_t {
 };
 std::string_view unit_name(Unit unit);  // in data: "MB/s", "1/s", "s", "us", "share"
 
+// What a metric of one of the measurement's samples is calculated from.
+struct MetricSource {
+  MetricSource(const Result& of_result, const Measurement& of_measurement)
+      : result(of_result), measurement(of_measurement), until(rate_time(of_measurement)) {}
+
+  const Result& result;
+  const Measurement& measurement;
+  double Sample::* until;
+};
+
 struct Metric {
   std::string_view name;     // in plans, JSON and CSV: "mb_per_s"
-  std::string_view title;    // in charts: "MB/s until durable"
+  std::string_view title;    // in charts: "MB/s (writes until durable)"; see title_of
   std::string_view heading;  // of a column: "MB/s"
   Unit unit = Unit::mb_per_s;
   bool more_is_better = true;
   bool brief = false;  // shown in tables that have no room for all
   // The value for one sample of a measurement; empty if the sample has none or has failed.
-  std::optional<double> (*of_sample)(const Result& result, const Measurement& measurement,
-                                     const Sample& sample) = nullptr;
+  std::optional<double> (*of_sample)(const MetricSource& of, const Sample& sample) = nullptr;
   // Replaces of_sample for percentiles and maxima of one kind of operation. A measurement's value
   // is then that of all samples together (pooled_latency); for other metrics it is the median of
   // the samples' values, or their maximum (`longest`), so that no percentile exceeds the maximum.
@@ -45,13 +54,16 @@ struct Metric {
 
 Middle middle_of(const Metric& metric);
 
+// The title of a metric of measurements: of those that wrote a rate is one until durable, of the
+// others one until calls return (rate_time).
+std::string title_of(const Metric& metric, std::span<const Measurement* const> measurements);
+
 // In the order of tables and menus.
 std::span<const Metric> metrics();
 const Metric* find_metric(std::string_view name);  // null if unknown
 
 // A sample's value, as of_sample.
-std::optional<double> figure_of(const Metric& metric, const Result& result,
-                                const Measurement& measurement, const Sample& sample);
+std::optional<double> figure_of(const Metric& metric, const MetricSource& of, const Sample& sample);
 
 // A measurement's value: the median with its 95 % confidence interval, and the extremes of its
 // samples. A maximum of all samples has no interval.

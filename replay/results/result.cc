@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "replay/results/bytes_moved.h"
+#include "replay/results/written.h"
 #include "replay/statistics/bootstrap.h"
 #include "replay/statistics/order.h"
 #include "replay/statistics/outliers.h"
@@ -107,7 +108,11 @@ bool has_failed(const Sample& sample) {
   return failed || was_cut_short(sample) || !sample.failed_calls.empty();
 }
 
-SampleRates rates_of(const Measurement& measurement, const Sample& sample) {
+double Sample::* rate_time(const Measurement& measurement) {
+  return has_written(measurement) ? &Sample::durable_s : &Sample::elapsed_s;
+}
+
+SampleRates rates_of(const Measurement& measurement, const Sample& sample, double Sample::* until) {
   constexpr double kMega = 1e6;
   const auto rate = [&](std::uint64_t amount, double unit,
                         double seconds) -> std::optional<double> {
@@ -117,18 +122,19 @@ SampleRates rates_of(const Measurement& measurement, const Sample& sample) {
   const std::uint64_t bytes = sample.moved_no_data ? 0 : sample.bytes;
   const BytesMoved moved = sample.moved_no_data ? BytesMoved{} : bytes_moved(sample);
   const std::uint64_t operations = info_of(measurement.kind).by_set ? 0 : sample.operations;
-  return {.mb_per_s = rate(bytes, kMega, sample.durable_s),
-          .read_mb_per_s = rate(moved.read, kMega, sample.durable_s),
-          .written_mb_per_s = rate(moved.written, kMega, sample.durable_s),
+  return {.mb_per_s = rate(bytes, kMega, sample.*until),
+          .read_mb_per_s = rate(moved.read, kMega, sample.*until),
+          .written_mb_per_s = rate(moved.written, kMega, sample.*until),
           .mb_per_s_elapsed = rate(bytes, kMega, sample.elapsed_s),
-          .files_per_s = rate(sample.files, 1, sample.durable_s),
+          .files_per_s = rate(sample.files, 1, sample.*until),
           .operations_per_s = rate(operations, 1, sample.elapsed_s),
           .transactions_per_s = rate(sample.transactions.value_or(0), 1, sample.elapsed_s)};
 }
 
 Summary Measurement::summary() const {
+  double Sample::* const until = rate_time(*this);
   std::vector<SampleRates> rates;
-  for (const Sample& sample : samples) rates.push_back(rates_of(*this, sample));
+  for (const Sample& sample : samples) rates.push_back(rates_of(*this, sample, until));
   const auto spread = [&](std::optional<double> SampleRates::* rate) {
     std::vector<double> values;
     for (const SampleRates& one : rates) {

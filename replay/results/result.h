@@ -31,8 +31,7 @@ inline constexpr std::size_t kJobKinds = 3;
 // Properties of a job kind for tables, comparisons and reports.
 struct JobKindInfo {
   std::string_view name;  // in results
-  // Measured by file set: tables have sets and operations, the figure is the time until all is
-  // durable, and files are counted instead of calls.
+  // Measured by file set: tables have sets and operations, and files are counted instead of calls.
   bool by_set = false;
   bool replays = false;  // one operation, replayed as it was recorded
 };
@@ -321,11 +320,11 @@ std::optional<Spread> spread_of(std::span<const double> values, Middle middle = 
 
 // Rates of the samples that moved data; empty without such samples.
 struct Summary {
-  std::optional<Spread> mb_per_s;  // 10^6 bytes read and written a second until durable
+  std::optional<Spread> mb_per_s;  // 10^6 bytes read and written a second, until rate_time
   // The same of what calls read and wrote (bytes_moved): a copy counts in both.
   std::optional<Spread> read_mb_per_s, written_mb_per_s;
   std::optional<Spread> mb_per_s_elapsed;  // the whole until the last call returned
-  std::optional<Spread> files_per_s;       // until durable
+  std::optional<Spread> files_per_s;       // until rate_time
   // Until the last call returned; not for FC-Test, whose calls are all alike.
   std::optional<Spread> operations_per_s;
   std::optional<Spread> transactions_per_s;  // until the last call returned
@@ -384,7 +383,13 @@ struct Measurement {
   double median_count(const std::string& call) const;
 };
 
-SampleRates rates_of(const Measurement& measurement, const Sample& sample);
+// When the rates of content and files end: when everything is durable. After work that wrote
+// nothing (replay/results/written.h) there is nothing to make durable: then when the last call
+// returned.
+double Sample::* rate_time(const Measurement& measurement);
+
+// `until`: the rate_time of the measurement.
+SampleRates rates_of(const Measurement& measurement, const Sample& sample, double Sample::* until);
 
 // Block-level latency in microseconds, from submission to completion of a request.
 struct BlockLatency {

@@ -95,9 +95,10 @@ double relative_width(const Measurement& measurement, const AutoRuns& automatic)
 }
 
 double runs_by_variation(const Measurement& measurement, const AutoRuns& automatic) {
+  double Sample::* const until = rate_time(measurement);
   std::vector<double> rates;
   for (const Sample& sample : measurement.samples) {
-    const SampleRates all = rates_of(measurement, sample);
+    const SampleRates all = rates_of(measurement, sample, until);
     const std::optional<double>& rate = rate_of(all);
     if (rate) rates.push_back(*rate);
   }

@@ -17,7 +17,7 @@ namespace filereel {
 using Nanoseconds = std::function<std::uint64_t()>;  // a clock
 
 // The repetitions of a group of measurements. Automatic repetitions end if
-// - every measurement with a rate (MB/s until durable, else files/s, else operations/s) has
+// - every measurement with a rate (MB/s, else files/s, else operations/s) has
 //   intervals of the target width for its rate and its tail ("precise"), or
 // - one more repetition of average duration would exceed the budget ("budget"), or
 // - the maximum number is reached ("most").

@@ -59,9 +59,20 @@ def has_failed(sample):
     return sample["reel"]["ended_early"] if "reel" in sample else sample["divergences"]["count"] > 0
 
 
+READERS = {"open", "close", "read", "stat", "getdents", "access", "readlink", "seek", "fadvise"}
+
+
+def has_written(measurement):
+    """Whether there is something to make durable."""
+    if measurement["kind"] == "fc-test":
+        return measurement["operation"] != "read"
+    return any(not has_failed(sample) and not set(sample["latency"]) <= READERS for sample in measurement["samples"])
+
+
 def figures_of(measurement, sample, cores):
     """The metrics of a sample, as the documentation defines them. Those of one kind of operation are not in it."""
     figures = {}
+    until = "durable_s" if has_written(measurement) else "elapsed_s"
     if has_failed(sample):
         return figures
 
@@ -70,11 +81,11 @@ def figures_of(measurement, sample, cores):
             figures[name] = amount / unit / seconds
     read, written, copied = moved(sample)
     if not sample["moved_no_data"]:
-        add("mb_per_s", sample["bytes"], sample["durable_s"], 1e6)
+        add("mb_per_s", sample["bytes"], sample[until], 1e6)
         add("mb_per_s_elapsed", sample["bytes"], sample["elapsed_s"], 1e6)
-        add("read_mb_per_s", read + copied, sample["durable_s"], 1e6)
-        add("written_mb_per_s", written + copied, sample["durable_s"], 1e6)
-    add("files_per_s", sample["files"], sample["durable_s"])
+        add("read_mb_per_s", read + copied, sample[until], 1e6)
+        add("written_mb_per_s", written + copied, sample[until], 1e6)
+    add("files_per_s", sample["files"], sample[until])
     if measurement["kind"] != "fc-test":
         add("operations_per_s", sample["operations"], sample["elapsed_s"])
     add("transactions_per_s", sample.get("transactions"), sample["elapsed_s"])
@@ -325,7 +336,8 @@ class FiguresTest(IntegrationTest):
     def check_table(self, text, measured, figures, headings):
         """Rows below headings that are metrics, or titles above the names of steps."""
         titles = {metric["title"].lower(): metric for metric in headings.values()}
-        titles["longest operation"] = headings["longest"]
+        titles.update({title.replace(" (writes until durable)", " until durable"): metric
+                       for title, metric in titles.items()})  # if all write
         checked, columns, title, section = 0, [], None, ""
         lines = iter(text.splitlines())
         following = iter([*text.splitlines()[1:], ""])
@@ -373,6 +385,7 @@ class FiguresTest(IntegrationTest):
     def test_of_steps_on_files(self):
         got = self.measure(self.write("work.yaml", FILES), "--near", self.folder(), "--runs", "2")
         get, mostly, both, copies = got["figures"]
+        self.check_reads(get)
         self.assertNotIn("written_mb_per_s", get)
         for one in (mostly, both):  # medians of two: sums of them
             self.assertAlmostEqual((one["read_mb_per_s"][0] + one["written_mb_per_s"][0]) / one["mb_per_s"][0], 1, 9)
@@ -411,6 +424,29 @@ class FiguresTest(IntegrationTest):
         got = self.measure(self.write("sweep.yaml", SWEEP), "--near", self.folder(), "--runs", "2")
         self.assertEqual(len(got["result"]["measurements"]), 4)
         self.assertTrue(got["result"]["sweeps"])
+        for one, figures in zip(got["result"]["measurements"], got["figures"], strict=True):
+            if one["parameters"]["reads"] == "100 %":
+                self.check_reads(figures, 1024 * int(one["parameters"]["size"].split()[0]))
+
+    def check_reads(self, figures, block=0):
+        """Of work that only reads: nothing had to become durable, so all rates end with the calls."""
+        for part in (0, 1, 2):
+            self.assertEqual(figures["mb_per_s"][part], figures["mb_per_s_elapsed"][part])
+            self.assertEqual(figures["mb_per_s"][part], figures["read_mb_per_s"][part])
+            if block:
+                self.assertAlmostEqual(figures["operations_per_s"][part] * block / 1e6 / figures["mb_per_s"][part], 1, 9)
+
+    def test_of_a_reel_that_only_reads(self):
+        """Also of several copies of it."""
+        (self.folder() / "there").mkdir(exist_ok=True)
+        reads = "".join(f"data read {at * 65536} 65536\n" for at in range(16))
+        self.write("read.log", f"fio version 2 iolog\ndata add\ndata open\n{reads}data close\n")
+        self.filereel("import", "read.log", "-o", "read.reel")
+        for clients in ("1", "2"):
+            self.filereel("replay", "read.reel", self.folder() / "there", "--clients", clients, "--runs", "2", "--json",
+                          "r.json")
+            got = self.check("r.json")
+            self.check_reads(got["figures"][0])
 
     def test_of_several_clients(self):
         if not have("mpirun"):

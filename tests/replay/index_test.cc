@@ -17,15 +17,17 @@
 namespace filereel {
 namespace {
 
-// A group in which a measurement of an operation moves 100 MB in each of the times.
+// A group in which a measurement of an operation moves 100 MB in each of the times. What reads
+// takes another second to make nothing durable.
 using TimesOf = std::vector<std::pair<std::string, std::vector<double>>>;
 ResultGroup timed_group(const std::string& name, const TimesOf& times) {
   Result result = begun_result();
   for (const auto& [operation, seconds] : times) {
     Measurement& one =
         result.measurements.emplace_back(measurement_of("iso", operation, "ext4", "kernel"));
-    for (const double durable_s : seconds) {
-      one.samples.push_back(sample_of(1, durable_s / 2, durable_s, 100'000'000, 4));
+    for (const double s : seconds) {
+      const bool reads = operation == "read";
+      one.samples.push_back(sample_of(1, reads ? s : s / 2, reads ? s + 1 : s, 100'000'000, 4));
     }
   }
   return {name, {std::move(result)}, {}};
@@ -64,6 +66,9 @@ TEST_CASE("an index is the geometric mean of medians, relative to a reference") 
   const Index index = index_of({.name = "all"}, matched, 0);
   REQUIRE(index.values.size() == 2);
   CHECK(index.unit == "MB/s");
+  CHECK(index.rate == "MB/s (writes until durable)");
+  CHECK(index_of({.name = "w", .patterns = {"*create*"}}, matched).rate == "MB/s until durable");
+  CHECK(index_of({.name = "r", .patterns = {"*read*"}}, matched).rate == "MB/s until calls return");
   CHECK(index.measurements.size() == 2);
   CHECK(index.left_out.size() == 1);                     // only b has it
   CHECK(index.values[0].value == doctest::Approx(100));  // of 50 and 200

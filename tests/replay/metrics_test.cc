@@ -77,7 +77,7 @@ TEST_CASE("metrics have names of their own, and each sample has the figures of i
     CHECK(names.insert(metric.name).second);
     CHECK(find_metric(metric.name) == &metric);
     const bool has = spread_of(metric, result, one).has_value();
-    CHECK(figure_of(metric, result, one, one.samples.front()).has_value() == has);
+    CHECK(figure_of(metric, MetricSource(result, one), one.samples.front()).has_value() == has);
   }
   CHECK(find_metric("speed") == nullptr);
 }

@@ -230,8 +230,8 @@ TEST_CASE("steps of a named FC-Test are told apart") {
 }
 
 TEST_CASE("marks stand beside the tested figure alone") {
-  const auto standing = [](Figure tested, std::string_view metric) {
-    const RowStandings row{tested, {Standing::none, Standing::best}};
+  const auto standing = [](Figure tested, std::string_view metric, bool wrote = true) {
+    const RowStandings row{tested, wrote, {Standing::none, Standing::best}};
     return row.of(1, *find_metric(metric));
   };
   CHECK(standing(Figure::durable, "files_per_s") == Standing::best);
@@ -239,6 +239,8 @@ TEST_CASE("marks stand beside the tested figure alone") {
   CHECK(standing(Figure::durable, "elapsed_s") == Standing::none);
   CHECK(standing(Figure::elapsed, "elapsed_s") == Standing::best);
   CHECK(standing(Figure::elapsed, "files_per_s") == Standing::none);
+  CHECK(standing(Figure::elapsed, "files_per_s", false) == Standing::best);  // until calls return
+  CHECK(standing(Figure::elapsed, "mb_per_s", false) == Standing::best);
   CHECK(standing(Figure::per_operation, "operations_per_s") == Standing::best);
   CHECK(standing(Figure::per_operation, "elapsed_s") == Standing::none);  // fixed
   CHECK(standing(Figure::in_calls, "elapsed_s") == Standing::none);       // set by the pace

@@ -100,7 +100,7 @@ TEST_CASE("a precise measurement is marked even if another one is not") {
   while (repetitions.next(rig.list())) {
     rig.measure(1, 1);
     Sample& other = rig.measurements[1].samples.back();
-    other.durable_s = repetitions.run() % 2 == 0 ? 1.5 : 0.5;
+    other.elapsed_s = repetitions.run() % 2 == 0 ? 1.5 : 0.5;
   }
   CHECK(rig.measurements[0].runs_ended == "precise");
   CHECK(rig.measurements[1].runs_ended == "most");

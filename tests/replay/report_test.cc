@@ -230,7 +230,7 @@ TEST_CASE("slower measurements come first, the largest change first") {
   CHECK(findings[1] == d + " is slower with after than with before: 2.7 times the time.");
   CHECK(findings[2].starts_with(b + " is slower"));
   CHECK(findings[3].contains("is faster with after than with before: 0.1 times"));
-  CHECK(findings[4].contains("took 2.0 s on Fast Disk 3"));
+  CHECK(findings[4].contains("took 2.00 s on Fast Disk 3"));
 
   comparison.measurements.push_back(compared("e", 1.2, Verdict::slower));
   findings = findings_of(results, &comparison);
@@ -273,7 +273,7 @@ TEST_CASE("the stalls of a page of two results are those of the comparison") {
   const std::vector<std::string> findings = findings_of(results, &comparison);
   CHECK(*std::ranges::find_if(findings, is_of_stalls) ==
         "Largest share of time in stalls: after, " + key_text(comparison.measurements[0].key) +
-            ": 553 operations (55 %) over 10 ms, 97 % of the time in calls.");
+            ": 553 operations over 10 ms, 55 % of the operations and 97 % of the time in calls.");
   comparison.measurements[0].stalls.reset();
   CHECK(count(&comparison) == 0);
 }
@@ -435,7 +435,7 @@ TEST_CASE("the page of one drive begins with its main figures") {
 TEST_CASE("a replay's finding has its time and differences") {
   const std::vector<std::string> findings = findings_of(just(sample_replay()));
   REQUIRE_FALSE(findings.empty());
-  CHECK(findings.front() == "app took 2.0 s on ext4; 9 of 15000 results differ in 3 runs.");
+  CHECK(findings.front() == "app took 2.00 s on ext4; 9 of 15000 results differ in 3 runs.");
 }
 
 TEST_CASE("a replay that ended early is not the typical one, unless all did") {

@@ -100,7 +100,7 @@ TEST_CASE("bytes are those read and written, and the content of a copy counts on
   CHECK(kind(2, "write") > 0);
   CHECK(one.sample(2).bytes == kind(2, "read") + kind(2, "write"));
   for (std::size_t i = 0; i < 3; ++i) CHECK(bytes_in_course(one.sample(i)) == one.sample(i).bytes);
-  const SampleRates rates = rates_of(one.result.measurements[1], one.sample(1));
+  const SampleRates rates = rates_of(one.result.measurements[1], one.sample(1), &Sample::durable_s);
   CHECK(rates.read_mb_per_s.value() == doctest::Approx(2 * rates.mb_per_s.value() / 3));
   CHECK(rates.written_mb_per_s.value() == doctest::Approx(2 * rates.mb_per_s.value() / 3));
 }

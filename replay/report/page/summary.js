@@ -120,7 +120,7 @@ function scoreTable(data) {
   const sets = Math.max(...data.scores.map((one) => one.sets));
   const unit = (operation) => data.scores.find((one) => one.operation === operation).of_files ? 'files/s' : 'MB/s';
   const rows = data.series.filter((series) => operations.some((operation) => of(series, operation)));
-  return [sortable(table('Rates until durable', ['', ...operations.map((one) => `${one}, ${unit(one)}`)],
+  return [sortable(table('Rates (writes until durable)', ['', ...operations.map((one) => `${one}, ${unit(one)}`)],
               rows.map((series) => [named(series.name), ...operations.map((operation) => {
                 const score = of(series, operation);
                 return score ? {text: number(score.rate), value: score.rate} : '–';

@@ -381,7 +381,7 @@ function overviewNote() {
           marks.has(2) ? '▲ marks the fastest, and all that are neither proven nor indicated to be slower.' : '',
           marks.has(1) ? '△ marks one that is indicated to be the fastest, which is weaker: repeat the measurement.' : '',
           marks.has(1) || marks.has(2)
-              ? `Marks follow ${source}, and are in the columns of the tested figure alone: the time until durable and rates until durable, or the elapsed time and operations/s. Where no column has a mark, none is shown or indicated to be the fastest, or it is a mean of measurements, which is not tested.`
+              ? `Marks follow ${source}, and are in the columns of the tested figure alone: the time until durable and rates until then, or the elapsed time and rates until then. Where no column has a mark, none is shown or indicated to be the fastest, or it is a mean of measurements, which is not tested.`
               : marks.size > 0 ? 'None is proven or indicated to be the fastest.' : '',
           'Select a heading to sort by it.'].filter(Boolean).join(' ');
 }
