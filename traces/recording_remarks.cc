@@ -16,7 +16,7 @@ std::vector<std::string> recording_remarks(const TraceInfo& info) {
   const auto add = [&](std::string_view name, std::string_view meaning) {
     const auto fact = info.facts.find(std::string(name));
     if (fact == info.facts.end()) return;
-    remarks.push_back(fmt::format("{}, {}{}", before, printable(fact->second), meaning));
+    remarks.push_back(fmt::format("during the recording, {}{}", printable(fact->second), meaning));
   };
   add(kClientFact, "");
   add(kBusyFact, ": waits for a CPU are in the recorded time, but a replay does not repeat them");
