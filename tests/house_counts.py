@@ -30,7 +30,7 @@ NO_COUNTS = {
     "replay/report/findings.cc: all {} measurements",
     "tools/record_command.cc: {} runs without the privileges",
     "tools/session_files.cc: the settings of {} are",
-    "tools/workload_summary.cc: every {} accesses",
+    "traces/workload/recipe_text.cc: every {} accesses",
 }
 
 

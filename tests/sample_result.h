@@ -151,6 +151,10 @@ inline filereel::Result sample_replay() {
                        .settings = {},
                        .overhead_ns = 210,
                        .axes = {}}};
+  result.plan.work = {{.job = "app",
+                       .file = "app.reel",
+                       .description = "An app",
+                       .does = {"5000 operations by 4 threads on 20 files"}}};
   result.volumes = {volume_of(Role::near, "ext4", "kernel")};
   result.complete = true;
   result.warnings = {{"trace-lost", "not in the trace: lost events (7)", "record it again"}};
@@ -158,6 +162,7 @@ inline filereel::Result sample_replay() {
   Measurement measurement = measurement_of("", "replay", "ext4", "kernel");
   measurement.kind = JobKind::trace;
   measurement.workload = "app";
+  measurement.work_digest = "0123456789abcdef";
   measurement.replay = {.order = "resource",
                         .pace = "2x",
                         .engine = "io_uring",

@@ -230,6 +230,7 @@ void compare_sides(const CompareArguments& arguments, std::array<ResultGroup, 2>
     throw Error(ErrorKind::usage, "--fs with two sides: one file system for both, or BASE,NEW");
   }
   choose_file_systems(sides, arguments.file_systems);
+  name_alike(sides);
   const IndexMaker indexes = [&](const ResultComparison& comparison) {
     std::vector<ResultGroup> groups(sides.begin(), sides.end());
     groups[0].name = comparison.base_name;
@@ -274,7 +275,8 @@ void compare_self(const CompareArguments& arguments, const Session& session) {
   if (arguments.files.size() < 2) {
     throw Error(ErrorKind::usage, "--self needs at least two sessions of the same volume");
   }
-  const ResultGroup group = load_group(arguments.files);
+  ResultGroup group = load_group(arguments.files);
+  name_alike({&group, 1});
   const SelfComparison self = compare_with_itself(group.results, compare_options(arguments.output));
   if (self.measurements.empty()) {
     throw Error(ErrorKind::unusable_input,
@@ -307,6 +309,7 @@ void compare(const CompareArguments& arguments, Session& session) {
   }
   std::vector<ResultGroup> groups = load_groups(files);
   std::ranges::transform(arguments.groups, std::back_inserter(groups), parse_group);
+  name_alike(groups);
   check_file_systems(groups, arguments.file_systems);
   if (files.size() == 1 && arguments.groups.empty() && arguments.file_systems.size() == 2) {
     compare_sides(arguments, {groups.front(), groups.front()}, session);

@@ -11,12 +11,14 @@
 
 #include "filesets/system/counted.h"
 #include "filesets/system/error.h"
+#include "filesets/system/printable.h"
 #include "filesets/system/units.h"
 #include "replay/compare/comparison.h"
 #include "replay/compare/comparison_json.h"
 #include "replay/compare/groups.h"
 #include "replay/compare/junit_xml.h"
 #include "replay/compare/ranking.h"
+#include "replay/compare/same_work.h"
 #include "replay/results/file_systems.h"
 #include "tools/compare_table.h"
 #include "tools/output_files.h"
@@ -59,11 +61,19 @@ void require_common(const ResultComparison& comparison, std::span<const Result> 
   if (comparison.comparable()) return;
   const std::vector<ComparedMeasurement>& all = comparison.measurements;
   if (!all.empty()) {
+    const MeasurementKey& key = all.front().key;
+    const auto changed = std::ranges::find(
+        comparison.changes, work_name(key.kind, key.workload, key.set), &Change::what);
+    const std::string lines =
+        changed == comparison.changes.end()
+            ? ""
+            : printable(fmt::format(" ({} -> {})", changed->base, changed->fresh));
     const std::string others = all.size() == 1 ? "" : fmt::format(" and {} more", all.size() - 1);
-    throw Error(ErrorKind::unusable_input,
-                fmt::format("nothing to compare: {}{}: {}; use the same plan and options for both "
-                            "runs",
-                            key_name(all.front().key), others, all.front().reason()));
+    throw Error(
+        ErrorKind::unusable_input,
+        fmt::format("nothing to compare: {}{}: {}{}; use the same plan and options for both "
+                    "runs",
+                    key_name(key), others, all.front().reason(), lines));
   }
   throw Error(
       ErrorKind::unusable_input,

@@ -26,6 +26,7 @@
 #include "filesets/system/directory_path.h"
 #include "filesets/system/error.h"
 #include "filesets/system/limits.h"
+#include "filesets/system/path_kind.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/process.h"
 #include "filesets/system/program_privileges.h"

@@ -15,6 +15,7 @@
 #include "tools/table.h"
 #include "traces/check/check_text.h"
 #include "traces/recording_remarks.h"
+#include "traces/trace_text.h"
 
 namespace filereel {
 
@@ -118,18 +119,6 @@ bool checks_content(const std::string& what) {
   return what == "content";
 }
 
-std::string describe_trace(const TraceInfo& info) {
-  std::string text = fmt::format(
-      "{} by {} on {}", counted(info.operations, "operation", "operations"),
-      counted(info.threads.size(), "thread", "threads"), counted(info.files, "file", "files"));
-  if (info.bytes_read > 0) text += ", " + format_size(info.bytes_read) + " read";
-  if (info.bytes_written > 0) text += ", " + format_size(info.bytes_written) + " written";
-  if (info.timed) {
-    text += ", " + format_duration(static_cast<double>(info.duration_ns) * 1e-9);
-  }
-  return text;
-}
-
 void notice_of_losses(const TraceInfo& info, const Session& session) {
   for (const auto& [reason, count] : info.lost) {
     session.notice(fmt::format("not in the trace: {} ({})", printable(reason), count));
@@ -149,10 +138,6 @@ void notice_of_losses(const TraceInfo& info, const Session& session) {
                     printable(fact->second)));
   }
   for (const std::string& line : describe_check(info.check)) session.notice(line);
-}
-
-std::string base_name(const std::string& path) {
-  return path.substr(path.rfind('/') + 1);
 }
 
 }  // namespace filereel

@@ -79,13 +79,7 @@ class ReelOutput final : private OperationSink {
 // Values of the option --check; true: content, too. Throws Error(usage).
 bool checks_content(const std::string& what);
 
-// "1234 operations by 3 threads on 210 files, 5.6 MB read, 1.2 MB written, 12.3 s".
-std::string describe_trace(const TraceInfo& info);
-
 // Reports what was lost or approximated in the trace, and how it differs from reality.
 void notice_of_losses(const TraceInfo& info, const Session& session);
-
-// The last component of a path.
-std::string base_name(const std::string& path);
 
 }  // namespace filereel

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "filesets/system/counted.h"
+#include "filesets/system/path_kind.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
 #include "replay/json.h"

@@ -15,6 +15,7 @@
 #include "filesets/system/printable.h"
 #include "replay/report/html_report.h"
 #include "replay/report/text_reports.h"
+#include "replay/results/work_names.h"
 #include "tools/commands.h"
 #include "tools/output_files.h"
 #include "tools/output_options.h"
@@ -111,6 +112,9 @@ void report(const ReportArguments& arguments, const Session& session) {
     throw Error(ErrorKind::usage,
                 "report needs a result: filereel report RESULT.json -o FILE.html");
   }
+  std::vector<Result*> all;
+  for (ReportedResult& one : results) all.push_back(&one.result);
+  name_alike(all);
   mark_reference(arguments.reference, results);
   for (const ReportOutput& output : outputs) {
     session.print_to(*output.file, output.make(results, loaded.predictions));

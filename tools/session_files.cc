@@ -19,6 +19,7 @@
 #include "filesets/system/mount_info.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
+#include "replay/compare/same_work.h"
 #include "replay/results/hidden_serials.h"
 #include "replay/run/plan_digest.h"
 #include "replay/run/result_filling.h"
@@ -68,6 +69,23 @@ std::string jobs_difference(const PlanRecord& found, const PlanRecord& expected)
     if (!text.empty()) return text;
     return fmt::format("the settings of {} are {}, not {}", printable(one.name),
                        printable(settings_text(one)), printable(settings_text(other)));
+  }
+  return "";
+}
+
+// Without a difference in words, "": the digests of the plans tell.
+std::string work_difference(const PlanRecord& found, const PlanRecord& expected) {
+  for (const WorkRecord& work : found.work) {
+    const auto now = std::ranges::find_if(expected.work, [&](const WorkRecord& one) {
+      return one.job == work.job && one.set == work.set;
+    });
+    if (now == expected.work.end() || now->does == work.does) continue;
+    const auto job = std::ranges::find(found.jobs, work.job, &JobRecord::name);
+    const JobKind kind = job == found.jobs.end() ? JobKind::workload : job->kind;
+    const auto [before, after] = changed_lines(work, *now);
+    return fmt::format("the {} has changed: \"{}\" there, \"{}\" now",
+                       printable(work_name(kind, work.job, work.set)), printable(before),
+                       printable(after));
   }
   return "";
 }
@@ -253,8 +271,8 @@ std::string session_difference(const Result& found, const ExpectedSession& expec
         differs("the plan", found.plan.name, other.plan.name),
         unlabelled ? "" : differs("the label", found.label, other.label),
         std::string(found.serials_hidden == other.serials_hidden ? "" : "--hide-serial differs"),
-        jobs_difference(found.plan, other.plan), extent_difference(found, expected),
-        volumes_difference(found, expected),
+        jobs_difference(found.plan, other.plan), work_difference(found.plan, other.plan),
+        extent_difference(found, expected), volumes_difference(found, expected),
         std::string(found.plan.digest == other.plan.digest
                         ? ""
                         : "options, file sets, recipes or reels have changed")}) {

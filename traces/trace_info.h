@@ -94,6 +94,8 @@ struct TraceInfo {
   // system calls".
   std::map<std::string, std::uint64_t> lost, approximated;
   RecordingCheck check;
+  // Of the names, operations, threads and trees as stored; 0 if the trace is not from a reel.
+  std::uint64_t digest = 0;
   bool complete = true;  // false: truncated; the values here were reconstructed
 };
 

@@ -1,12 +1,19 @@
-// What stands at a path, by stat(2) and mkdir(2). Boost's functions for it call statx in newer
-// versions, which the policies of some containers deny, and then nothing seems to exist.
+// The name of a file, and what stands at a path, by stat(2) and mkdir(2). Boost's functions for it
+// call statx in newer versions, which the policies of some containers deny, and then nothing seems
+// to exist.
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include <sys/types.h>
 
 namespace filereel {
+
+// The last component of a path.
+inline std::string base_name(std::string_view path) {
+  return std::string(path.substr(path.rfind('/') + 1));
+}
 
 // The kind (S_IFMT of stat(2)) of the name itself, which may be a symbolic link; 0 if there is
 // nothing, or it cannot be looked up.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -13,6 +14,7 @@
 #include "replay/compare/changes.h"
 #include "replay/compare/control.h"
 #include "replay/compare/matching.h"
+#include "replay/compare/same_work.h"
 #include "replay/compare/sessions.h"
 #include "replay/compare/tails.h"
 #include "replay/compare/verdict.h"
@@ -330,6 +332,8 @@ ResultComparison compare_matching(std::span<const Result> base, std::span<const 
   warn_of_incomplete(base, "base", comparison);
   warn_of_incomplete(fresh, "new", comparison);
   warn_of_same_result(base, fresh, comparison);
+  std::ranges::move(work_warnings(std::array{base, fresh}),
+                    std::back_inserter(comparison.warnings));
   warn_of_missing(comparison.only_base, "base", comparison);
   warn_of_missing(comparison.only_fresh, "new", comparison);
   warn_of_changes(comparison);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "replay/results/file_systems.h"
+#include "replay/results/work_names.h"
 
 namespace filereel {
 namespace {
@@ -34,6 +35,14 @@ std::vector<std::span<const Result>> results_of(std::span<const ResultGroup> gro
 }
 
 }  // namespace
+
+void name_alike(std::span<ResultGroup> groups) {
+  std::vector<Result*> all;
+  for (ResultGroup& group : groups) {
+    for (Result& result : group.results) all.push_back(&result);
+  }
+  name_alike(all);
+}
 
 std::vector<ResultGroup> by_file_system(std::span<const ResultGroup> groups,
                                         std::span<const std::string> file_systems) {

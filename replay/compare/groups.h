@@ -18,6 +18,9 @@ struct ResultGroup {
   std::vector<std::string> files = {};  // of the results, as on the command line
 };
 
+// name_alike (replay/results/work_names.h) of the results of all groups, in their order.
+void name_alike(std::span<ResultGroup> groups);
+
 // Splits groups by file system, in their order; only `file_systems` if any are given. A part is
 // named after the group, followed by the file system if there are several; or after the file system
 // if there is only one group.

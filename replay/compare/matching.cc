@@ -80,6 +80,9 @@ WorkDone work_done(const Result& result, const Measurement& measurement) {
   WorkDone done;
   done.work.emplace_back("scale", fmt::format("{}", job.scale));
   if (measurement.ends) done.work.emplace_back("end", phase_end_name(*measurement.ends));
+  if (!measurement.work_digest.empty()) {
+    done.work.emplace_back("content", measurement.work_digest.substr(0, 8));
+  }
   add_amount(measurement, done.work);
   done.settings = {{"caches", job.warm ? "warm" : "cold"}, {"driver", measurement.driver}};
   done.settings.insert(done.settings.end(), job.settings.begin(), job.settings.end());

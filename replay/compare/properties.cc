@@ -14,6 +14,7 @@
 
 #include "filesets/system/mount_info.h"
 #include "filesets/system/units.h"
+#include "replay/compare/same_work.h"
 #include "replay/results/check_texts.h"
 #include "replay/results/hidden_serials.h"
 
@@ -375,6 +376,7 @@ std::vector<ComparedProperty> properties_of(Groups groups, bool across) {
                     }});
   }
   std::ranges::move(job_aspects(groups), std::back_inserter(list));
+  std::ranges::move(work_properties(groups), std::back_inserter(list));
   return list;
 }
 

@@ -12,6 +12,7 @@
 
 #include "filesets/system/counted.h"
 #include "replay/compare/control.h"
+#include "replay/compare/same_work.h"
 #include "replay/compare/verdict.h"
 
 namespace filereel {
@@ -151,6 +152,7 @@ void note_differences(std::span<const ResultGroup> groups, Ranking& ranking) {
   std::vector<std::span<const Result>> results;
   for (const ResultGroup& group : groups) results.emplace_back(group.results);
   ranking.differences = differences_among(results);
+  std::ranges::move(work_warnings(results), std::back_inserter(ranking.warnings));
   std::vector<std::string> others, ranked;
   for (const Difference& one : ranking.differences) {
     const bool is_other = one.kind == ChangeKind::other;

@@ -12,6 +12,7 @@
 #include "filesets/system/counted.h"
 #include "filesets/system/units.h"
 #include "replay/compare/matching.h"
+#include "replay/compare/same_work.h"
 #include "replay/compare/sessions.h"
 #include "replay/results/bytes_moved.h"
 #include "replay/results/failures.h"
@@ -185,6 +186,13 @@ const Sample* control_sample(const Measurement* control, std::uint32_t run) {
   return found != control->samples.end() && has_figure(*control, *found) ? &*found : nullptr;
 }
 
+// Whether the recipes, file sets or traces differ. Unknown ones may be the same.
+bool have_other_content(const PooledMeasurement& base, const PooledMeasurement& fresh) {
+  std::vector<std::string> all = base.digests;
+  all.insert(all.end(), fresh.digests.begin(), fresh.digests.end());
+  return std::ranges::any_of(all, [&](const std::string& one) { return one != all.front(); });
+}
+
 // All its samples.
 void leave_out(PooledMeasurement& side) {
   side.failed += static_cast<std::uint32_t>(side.samples.size());
@@ -235,6 +243,10 @@ std::vector<PooledMeasurement> gather(std::span<const Result> results, const Mat
       side.paced = measurement.replay && measurement.replay->pace != "asap";
       const double scale = result.job_of(measurement).scale;
       if (std::ranges::find(side.scales, scale) == side.scales.end()) side.scales.push_back(scale);
+      const std::string& digest = measurement.work_digest;
+      if (!digest.empty() && std::ranges::find(side.digests, digest) == side.digests.end()) {
+        side.digests.push_back(digest);
+      }
       if (busy) side.session_busy.push_back(*busy);
       if (side.incomplete.empty()) side.incomplete = failed_work_text(result, measurement);
       const Measurement* const control = controls.of(measurement);
@@ -266,6 +278,10 @@ FigureChoice choose_figure(const PooledMeasurement& base, const PooledMeasuremen
   if (base.scales.size() > 1 || base.scales != fresh.scales) {
     return {usual, fmt::format("different scales: {} versus {}", fmt::join(base.scales, ", "),
                                fmt::join(fresh.scales, ", "))};
+  }
+  if (have_other_content(base, fresh)) {
+    return {usual, fmt::format("different work: the {} changed",
+                               work_name(base.key.kind, base.key.workload, base.key.set))};
   }
   return by_set ? choose_by_set(base, fresh) : choose_of_others(base, fresh);
 }

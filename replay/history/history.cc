@@ -22,6 +22,7 @@
 #include "replay/history/entry_name.h"
 #include "replay/results/result_json.h"
 #include "replay/results/result_limits.h"
+#include "replay/results/work_names.h"
 
 namespace filereel {
 namespace {
@@ -102,7 +103,12 @@ HistoryDirectory read_history(const std::string& folder) {
   const auto order = [](const HistoryEntry& one) { return std::tie(one.started, one.name); };
   std::ranges::sort(history.entries, {}, order);
   std::uint32_t number = 0;
-  for (HistoryEntry& entry : history.entries) entry.number = ++number;
+  std::vector<Result*> results;
+  for (HistoryEntry& entry : history.entries) {
+    entry.number = ++number;
+    results.push_back(&entry.result);
+  }
+  name_alike(results);
   return history;
 }
 

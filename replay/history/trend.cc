@@ -4,10 +4,12 @@
 #include <cmath>
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -68,12 +70,12 @@ std::vector<UnitSpread> figures_of(const Measurement& measurement) {
 }
 
 // What affects the figures but is not in the key: settings, and the work of other file sets,
-// workloads and recordings of the same name.
+// workloads and recordings of the same name. Their content is compared apart: it may be unknown.
 std::string options_of(const Measurement& measurement, const Result& result) {
   std::string text =
       settings_text(result.job_of(measurement), result.volumes) + ", driver " + measurement.driver;
   for (const auto& [name, value] : work_done(result, measurement).work) {
-    if (name != "scale") text += fmt::format(", {} {}", name, value);
+    if (name != "scale" && name != "content") text += fmt::format(", {} {}", name, value);
   }
   if (measurement.without_bytes_read) text += ", bytes read not counted";
   return text;
@@ -85,11 +87,23 @@ std::optional<double> change_of(std::span<const TrendPoint> points) {
   return points.back().figure.median / before - 1;
 }
 
-// A device's trend under construction, with the index of each series by key, unit and options.
+// A device's trend under construction, with the indices of the series by key, unit and options.
 struct TrendBuilder {
   DeviceTrend trend;
-  std::map<std::tuple<MeasurementKey, std::string, std::string>, std::size_t> places = {};
+  std::map<std::tuple<MeasurementKey, std::string, std::string>, std::vector<std::size_t>> places =
+      {};
 };
+
+// The one of the series with the same work, as far as is known; nothing if there is none.
+std::optional<std::size_t> same_work(const std::vector<std::size_t>& places,
+                                     const std::vector<TrendSeries>& all,
+                                     const std::string& digest) {
+  for (const std::size_t place : places) {
+    const std::string& known = all[place].work_digest;
+    if (known.empty() || digest.empty() || known == digest) return place;
+  }
+  return std::nullopt;
+}
 
 TrendBuilder& trend_for(std::vector<TrendBuilder>& trends, const std::string& device) {
   const auto found = std::ranges::find_if(
@@ -103,12 +117,15 @@ void add_point(TrendBuilder& growing, const HistoryEntry& entry, const Measureme
   const std::string options = options_of(measurement, entry.result);
   std::vector<TrendSeries>& all = growing.trend.series;
   for (const UnitSpread& one : figures_of(measurement)) {
-    const auto [place, is_new] = growing.places.try_emplace({key, one.unit, options}, all.size());
-    if (is_new) {
+    std::vector<std::size_t>& places = growing.places[{key, one.unit, options}];
+    const std::size_t place = same_work(places, all, measurement.work_digest).value_or(all.size());
+    if (place == all.size()) {
+      places.push_back(place);
       all.push_back(
           {.key = key, .options = options, .unit = one.unit, .aspect = one.aspect, .points = {}});
     }
-    all[place->second].points.push_back(
+    if (all[place].work_digest.empty()) all[place].work_digest = measurement.work_digest;
+    all[place].points.push_back(
         {.entry = entry.number,
          .machine = entry.result.host.machine,
          .begun_s = static_cast<double>(entry.result.started_s().value_or(0)),
@@ -174,6 +191,16 @@ void finish(TrendSeries& series, const std::vector<TrendFirmware>& firmware) {
   series.firmware_interval = {std::expm1(change - margin), std::expm1(change + margin)};
 }
 
+// Where only the content of the work distinguishes series, the options tell its digest.
+void add_digests(const TrendBuilder& growing, std::vector<TrendSeries>& all) {
+  for (const auto& [of, places] : growing.places) {
+    for (const std::size_t place : places) {
+      if (places.size() < 2) continue;
+      all[place].options += ", content " + all[place].work_digest.substr(0, 8);
+    }
+  }
+}
+
 // Keeps the options only if they distinguish series of the same key.
 void shorten_options(std::vector<TrendSeries>& all) {
   std::map<std::pair<MeasurementKey, std::string>, int> counts;
@@ -218,6 +245,7 @@ std::vector<DeviceTrend> trends_of(const HistoryDirectory& history, const TrendF
     DeviceTrend& trend = one.trend;
     if (trend.series.empty() && trend.left_out.empty()) continue;
     for (TrendSeries& series : trend.series) finish(series, trend.firmware);
+    add_digests(one, trend.series);
     shorten_options(trend.series);
     trends.push_back(std::move(trend));
   }

@@ -125,6 +125,22 @@ std::string volumes(const Result& result) {
   return markdown_table(rows);
 }
 
+// What the jobs of files do, and those whose authors describe them: a line each.
+void add_work(const Result& result, std::vector<std::string>& list) {
+  constexpr std::size_t kFew = 4;
+  for (const WorkRecord& work : result.plan.work) {
+    std::vector<std::string> parts;
+    if (!work.description.empty()) parts.push_back(work.description);
+    for (const std::string& line : work.does) {
+      if (parts.size() == kFew) break;
+      parts.push_back(line.substr(std::min(line.find_first_not_of(' '), line.size())));
+    }
+    if (parts.empty()) continue;
+    list.push_back(
+        fmt::format("{}: {}", work.set.empty() ? work.job : work.set, fmt::join(parts, "; ")));
+  }
+}
+
 std::string results_section(std::span<const ReportedResult> results,
                             const Conclusions& conclusions) {
   const Overview& overview = conclusions.overview;
@@ -146,6 +162,7 @@ std::string results_section(std::span<const ReportedResult> results,
 std::vector<std::string> remarks_of(const Result& result) {
   std::vector<std::string> list = {fmt::format("repetitions: {}", describe_runs(result))};
   for (const std::string& one : describe_settings(result)) list.push_back("settings: " + one);
+  add_work(result, list);
   const std::string drives = drives_text(result);
   if (!drives.empty()) list.push_back("drives: " + drives);
   list.push_back(fmt::format("machine: {}, Linux {}", result.host.cpu, result.host.kernel));

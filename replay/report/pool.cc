@@ -54,15 +54,19 @@ bool measure_the_same(const Result& one, const Result& other) {
   });
 }
 
-// Whether MB/s of the measurements that both have is defined alike.
-bool define_bytes_alike(const Result& one, const Result& other) {
+// Whether the measurements that both have did the same work, as far as is known, and define MB/s
+// alike.
+bool measure_alike(const Result& one, const Result& other) {
   std::map<std::pair<MeasurementKey, std::string>, const Measurement*> first;
   for (const Measurement& measurement : one.measurements) {
     first.emplace(measurement_id(measurement), &measurement);
   }
   return std::ranges::all_of(other.measurements, [&](const Measurement& second) {
     const auto same = first.find(measurement_id(second));
-    return same == first.end() || same->second->without_bytes_read == second.without_bytes_read;
+    if (same == first.end()) return true;
+    const std::string& digest = same->second->work_digest;
+    return same->second->without_bytes_read == second.without_bytes_read &&
+           (digest.empty() || second.work_digest.empty() || digest == second.work_digest);
   });
 }
 
@@ -75,7 +79,7 @@ bool belong_together(const ReportedResult& first, const ReportedResult& second) 
   };
   if (drives != drives_of(other) || one.label != other.label ||
       machine(one.host) != machine(other.host) || !same_settings(one, other) ||
-      !define_bytes_alike(one, other)) {
+      !measure_alike(one, other)) {
     return false;
   }
   // Without a label, a repeated measurement may be meant for comparison.
@@ -114,6 +118,12 @@ void add_plan(const PlanRecord& more, PlanRecord& plan) {
     if (std::ranges::find(plan.jobs, job.name, &JobRecord::name) == plan.jobs.end()) {
       plan.jobs.push_back(job);
     }
+  }
+  for (const WorkRecord& work : more.work) {
+    const bool known = std::ranges::any_of(plan.work, [&](const WorkRecord& one) {
+      return one.job == work.job && one.set == work.set;
+    });
+    if (!known) plan.work.push_back(work);
   }
   const auto add_new = [](const auto& from, auto& to) {
     for (const auto& one : from) {

@@ -144,6 +144,7 @@ Json plan_json(const Result& result) {
                             {"axes", job.axes},
                             {"settings", settings_text(job, result.volumes)}});
   }
+  json["work"] = plan.work;
   put(json, "auto_runs", plan.auto_runs);
   return json;
 }

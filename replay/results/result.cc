@@ -180,6 +180,13 @@ double Measurement::median_count(const std::string& call) const {
   return median(counts);
 }
 
+const WorkRecord* Result::work_of(const Measurement& measurement) const {
+  const auto found = std::ranges::find_if(plan.work, [&](const WorkRecord& one) {
+    return one.job == measurement.workload && one.set == measurement.set;
+  });
+  return found == plan.work.end() ? nullptr : &*found;
+}
+
 const JobRecord& Result::job_of(const Measurement& measurement) const {
   static const JobRecord kNone;
   const auto found = std::ranges::find(plan.jobs, measurement.workload, &JobRecord::name);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "replay/results/index_definition.h"
+#include "replay/results/work_record.h"
 #include "replay/statistics/interval.h"
 #include "replay/statistics/order.h"
 #include "replay/volumes/name_rules.h"
@@ -111,6 +112,8 @@ struct PlanRecord {
   std::uint32_t runs = 3;                 // the maximum of all measurements
   std::optional<AutoRuns> auto_runs;
   std::vector<JobRecord> jobs;
+  // Of each job and each of its sets; empty in results from before it was stored.
+  std::vector<WorkRecord> work;
   std::vector<ReportView> report;
   std::vector<IndexDefinition> indexes;
   // The same for all sessions of one command (plan_digest); "" for a run of one session.
@@ -364,7 +367,10 @@ struct Measurement {
   std::string set, operation, file_system;
   std::string driver;  // of near: "kernel" or the FUSE program
   std::optional<ReplayParameters> replay = {};
-  Parameters parameters = {};              // the point of the sweep, by axis
+  Parameters parameters = {};  // the point of the sweep, by axis
+  // Identifies the content of the work at the point, at scale 1 unless it is a file set: 16
+  // hexadecimal digits, equal whatever the file is called. "" if unknown, as in older results.
+  std::string work_digest = {};
   std::optional<AccessShape> access = {};  // if there is a block baseline
   // How a phase ends; empty in results from before schema version 4.
   std::optional<PhaseEnd> ends = {};
@@ -443,6 +449,8 @@ struct Result {
 
   // The job of the measurement; a default one if there is none of that name.
   const JobRecord& job_of(const Measurement& measurement) const;
+  // What the measurement did; null if the result does not tell.
+  const WorkRecord* work_of(const Measurement& measurement) const;
   // Seconds since the epoch; empty if `started` is not a time.
   std::optional<std::int64_t> started_s() const;
   // Adds a sample to one of the measurements and updates the number of runs.

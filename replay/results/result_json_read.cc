@@ -20,6 +20,7 @@
 #include "replay/results/result_json.h"
 #include "replay/results/result_sweep.h"
 #include "replay/results/stored_result.h"
+#include "replay/results/work_names.h"
 
 namespace filereel {
 namespace {
@@ -123,6 +124,7 @@ Measurement measurement_from_json(StoredMeasurement& stored) {
   get(json, "file_system", measurement.file_system);
   get(json, "driver", measurement.driver);
   get(json, "runs_ended", measurement.runs_ended);
+  get(json, "work", measurement.work_digest);
   get(json, "access", measurement.access);
   get(json, "without_bytes_read", measurement.without_bytes_read);
   if (std::string ends; json.contains("ends")) {
@@ -346,6 +348,7 @@ Result result_from_json(std::string_view text, std::string_view name, ResultDeta
     }
     if (mismatch) throw *mismatch;
     Result result = read_result(std::move(stored), version);
+    shorten_older_names(result);
     if (const std::string excess = exceeded_limit(result); !excess.empty())
       throw SchemaError{excess};
     return result;

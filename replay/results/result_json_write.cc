@@ -84,6 +84,7 @@ Json measurement_json(const Measurement& measurement) {
   if (measurement.ends) json["ends"] = phase_end_name(*measurement.ends);
   if (measurement.without_bytes_read) json["without_bytes_read"] = true;
   put(json, "replay", measurement.replay);
+  if (!measurement.work_digest.empty()) json["work"] = measurement.work_digest;
   put(json, "access", measurement.access);
   json["samples"] = Json::array();
   for (const Sample& sample : measurement.samples) json["samples"].push_back(sample_json(sample));

@@ -48,6 +48,7 @@ class LimitChecker {
     at_most(operations_.size(), kMostNames, "operations");
     at_most(sets_.size() * operations_.size(), kMostCells, "sets times operations");
     at_most(file_systems_.size(), kMostFileSystems, "file systems");
+    for (const WorkRecord& one : result_.plan.work) look_at(one);
     look_at_sweeps();
     return std::move(found_);
   }
@@ -80,8 +81,8 @@ class LimitChecker {
   }
 
   void look_at(const Measurement& one) {
-    for (const std::string* name :
-         {&one.workload, &one.set, &one.operation, &one.file_system, &one.driver}) {
+    for (const std::string* name : {&one.workload, &one.set, &one.operation, &one.file_system,
+                                    &one.driver, &one.work_digest}) {
       check_name(*name);
     }
     for (const auto& [axis, value] : one.parameters) {
@@ -141,6 +142,11 @@ class LimitChecker {
     } catch (const Error& error) {
       note(error.what());
     }
+  }
+
+  void look_at(const WorkRecord& work) {
+    for (const std::string* name : {&work.job, &work.set, &work.file}) check_name(*name);
+    at_most(work.does.size(), WorkRecord::kMostLines + 1, "lines of what a job does");
   }
 
   void look_at_sweeps() {

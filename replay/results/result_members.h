@@ -229,11 +229,21 @@ inline constexpr auto kMembers<IndexDefinition> = std::tuple{
     Member{"metric", &IndexDefinition::metric, true}};
 
 template <>
-inline constexpr auto kMembers<PlanRecord> = std::tuple{
-    Member{"name", &PlanRecord::name},           Member{"file_systems", &PlanRecord::file_systems},
-    Member{"runs", &PlanRecord::runs},           Member{"auto_runs", &PlanRecord::auto_runs},
-    Member{"report", &PlanRecord::report, true}, Member{"indexes", &PlanRecord::indexes, true},
-    Member{"digest", &PlanRecord::digest, true}};
+inline constexpr auto kMembers<WorkRecord> = std::tuple{
+    Member{"job", &WorkRecord::job}, Member{"set", &WorkRecord::set, true},
+    Member{"file", &WorkRecord::file, true}, Member{"description", &WorkRecord::description, true},
+    Member{"does", &WorkRecord::does, true}};
+
+template <>
+inline constexpr auto kMembers<PlanRecord> =
+    std::tuple{Member{"name", &PlanRecord::name},
+               Member{"file_systems", &PlanRecord::file_systems},
+               Member{"runs", &PlanRecord::runs},
+               Member{"auto_runs", &PlanRecord::auto_runs},
+               Member{"work", &PlanRecord::work, true},
+               Member{"report", &PlanRecord::report, true},
+               Member{"indexes", &PlanRecord::indexes, true},
+               Member{"digest", &PlanRecord::digest, true}};
 
 template <>
 inline constexpr auto kMembers<DeviceIdentity> =

@@ -97,13 +97,14 @@ CatalogueItem read_file_named(const std::string& path) {
                                    : document.has_key("groups") ? CatalogueItem::Kind::file_set
                                                                 : CatalogueItem::Kind::workload;
   const auto shelf = std::ranges::find(kSections, kind, &CatalogueSection::kind);
-  return {.kind = kind,
-          .name = path,
-          .document = document.called(std::string(shelf->what)),
-          .text = *text};
+  return {.kind = kind, .name = path, .document = document.called(std::string(shelf->what))};
 }
 
 }  // namespace
+
+std::string CatalogueItem::file() const {
+  return in_catalogue ? "" : base_name(name);
+}
 
 CatalogueItem find_named(const std::string& name_or_path) {
   return within_memory(fmt::format("'{}'", printable(name_or_path)), [&] {

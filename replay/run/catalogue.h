@@ -17,10 +17,14 @@ struct CatalogueItem {
   enum class Kind : std::uint8_t { plan, workload, file_set, reel };
 
   Kind kind = Kind::plan;
-  std::string name;                        // as given
+  std::string name;                        // as given; a path of a file
   std::optional<YamlValue> document = {};  // of YAML items; parsed once
   bool in_catalogue = false;
-  std::string text = {};  // of a YAML file outside the catalogue
+
+  // Of a file, without folders: the same wherever it lies. "" for the catalogue.
+  std::string file() const;
+  // In results: the name in the catalogue, or that of the file.
+  std::string shown_name() const { return in_catalogue ? name : file(); }
 };
 
 // Looks in the catalogue first, then for a file: "./install" is always a file. A reel is found with

@@ -10,6 +10,7 @@
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
 #include "replay/run/job_around.h"
+#include "replay/run/work_digest.h"
 
 namespace filereel {
 namespace {
@@ -58,6 +59,17 @@ class ReelPerClient final : public JobAround {
     JobRecord record = inner().record();
     for (const std::unique_ptr<Job>& job : others_) record.name += "+" + job->record().name;
     return record;
+  }
+  WorkRecord work() const override {
+    WorkRecord work = inner().work();
+    work.job = record().name;
+    for (const std::unique_ptr<Job>& job : others_) work.add(job->work().does);
+    return work;
+  }
+  std::string work_digest(std::uint64_t point) const override {
+    std::string all = inner().work_digest(point);
+    for (const std::unique_ptr<Job>& job : others_) all += job->work_digest(point);
+    return digest_of(all);
   }
   JobNeeds needs(const PlannedVolumes& volumes) const override {
     JobNeeds needs = inner().needs(volumes);

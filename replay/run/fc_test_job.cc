@@ -10,12 +10,14 @@
 #include "filesets/specification/specification.h"
 #include "filesets/system/counted.h"
 #include "filesets/system/error.h"
+#include "filesets/system/path_kind.h"
 #include "filesets/system/units.h"
 #include "replay/run/baseline_run.h"
 #include "replay/run/fitting.h"
 #include "replay/run/job_kinds.h"
 #include "replay/run/room.h"
 #include "replay/run/time_estimate.h"
+#include "replay/run/work_digest.h"
 #include "replay/volumes/mount.h"
 #include "replay/volumes/shared_extents.h"
 
@@ -241,7 +243,9 @@ class FittedFcTest final : public FittedJob {
 class FcTestJob final : public Job {
  public:
   FcTestJob(FileSet set, const JobOptions& options)
-      : set_(std::move(set)), sweep_(JobKind::fc_test, options, sweep_of(options)) {}
+      : set_(std::move(set)),
+        digest_(file_set_digest(set_)),
+        sweep_(JobKind::fc_test, options, sweep_of(options)) {}
 
   JobRecord record() const override {
     const JobOptions options = sweep_.at(0);
@@ -258,6 +262,20 @@ class FcTestJob final : public Job {
     return record;
   }
   std::string set() const override { return set_.name; }
+
+  WorkRecord work() const override {
+    const FileSetTotals totals = set_.totals();
+    WorkRecord work{.job = record().name,
+                    .set = set_.name,
+                    .file = sweep_.at(0).file,
+                    .description = set_.description};
+    work.add({fmt::format("{} in {}, {}", counted(totals.files, "file"),
+                          counted(totals.directories, "directory", "directories"),
+                          format_size(totals.bytes))});
+    return work;
+  }
+  std::string work_digest(std::uint64_t) const override { return digest_; }
+
   std::vector<FileSystemKind> file_systems() const override { return {FileSystemKind::ext4}; }
 
   std::uint64_t points() const override { return sweep_.points(); }
@@ -330,6 +348,7 @@ class FcTestJob final : public Job {
   }
 
   FileSet set_;
+  std::string digest_;
   OptionSweep sweep_;
 };
 
@@ -348,7 +367,9 @@ Jobs make_fc_test_jobs(const JobOptions& options) {
                               "of {}: run them separately",
                               name, counted(entries, "entry", "entries"), kMost));
     }
-    jobs.push_back(std::make_unique<FcTestJob>(std::move(set), options));
+    JobOptions of_set = options;
+    of_set.file = is_catalog_file_set(name) ? "" : base_name(name);
+    jobs.push_back(std::make_unique<FcTestJob>(std::move(set), of_set));
   }
   return jobs;
 }

@@ -190,6 +190,11 @@ class Job {
   virtual JobRecord record() const = 0;
   virtual std::string set() const { return ""; }  // of FC-Test
 
+  // What it does, in words, at the first point; see WorkRecord.
+  virtual WorkRecord work() const = 0;
+  // The content of the work at the point, whatever it is called: see Measurement::work_digest.
+  virtual std::string work_digest(std::uint64_t point) const = 0;
+
   // Points of the sweep, run one after another in each repetition.
   virtual std::uint64_t points() const { return 1; }
   virtual Parameters parameters(std::uint64_t /*point*/) const { return {}; }

@@ -22,6 +22,10 @@ class JobAround : public Job {
 
   JobRecord record() const override { return inner_->record(); }
   std::string set() const override { return inner_->set(); }
+  WorkRecord work() const override { return inner_->work(); }
+  std::string work_digest(std::uint64_t point) const override {
+    return inner_->work_digest(of_inner(point));
+  }
   std::uint64_t points() const override { return inner_->points(); }
   Parameters parameters(std::uint64_t point) const override {
     return inner_->parameters(of_inner(point));

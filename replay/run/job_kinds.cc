@@ -13,7 +13,7 @@ namespace {
 using enum CatalogueItem::Kind;
 
 Workload workload_of(const CatalogueItem& item) {
-  return Workload::from_document(*item.document, item.name);
+  return Workload::from_document(*item.document, item.shown_name());
 }
 
 Jobs only(std::unique_ptr<Job> job) {

@@ -35,6 +35,7 @@ struct JobOptions {
   std::optional<EngineKind> engine;  // nothing: the job's default
   SweepOverrides sweep;
   std::string name;  // in results; empty: the name of the workload or reel
+  std::string file;  // that defines the work, without folders; empty: the catalogue
   // Settings of a plan for the job; empty, nothing: the job's defaults.
   std::vector<FileSystemKind> file_systems;
   std::optional<std::uint32_t> runs;

@@ -45,10 +45,11 @@ class Loader {
 
   // `said`: for each setting the last value wins.
   void add(const CatalogueItem& item, const std::vector<const JobSettings*>& said, int depth) {
-    plan_.texts += item.text;
     if (item.kind == CatalogueItem::Kind::plan) return add_plan(item, said, depth);
     const JobSource& source = job_source_of(item);
-    const JobOptions options = options_for(source.kind, source.recorded, item.name, said);
+    JobOptions options = options_for(source.kind, source.recorded, item.name, said);
+    options.file = item.file();
+    name_apart(item, options);
     if (!options.sets.empty()) {
       throw Error(
           ErrorKind::usage,
@@ -103,6 +104,13 @@ class Loader {
   const std::set<std::string>& left_out() const { return left_out_; }
 
  private:
+  // The second of two files of one name in different folders is named by its path.
+  void name_apart(const CatalogueItem& item, JobOptions& options) {
+    if (job_source_of(item).kind == JobKind::fc_test) return;  // named by its sets
+    const auto [first, is_new] = paths_.try_emplace(item.shown_name(), item.name);
+    if (!is_new && first->second != item.name && options.name.empty()) options.name = item.name;
+  }
+
   // Creates jobs with the command line's sweeps of keys that they have.
   Jobs swept(const std::string& job, JobOptions options,
              const std::function<Jobs(const JobOptions&)>& make) {
@@ -331,6 +339,7 @@ class Loader {
   const SweepOverrides& sweep_;
   const bool full_, processes_;
   std::set<std::pair<std::string, std::string>> names_;  // with their sets
+  std::map<std::string, std::string> paths_;             // as given, by the name in results
   std::map<std::string, Applicability, std::less<>> applicability_;
   std::set<std::string> left_out_;
 };
@@ -361,7 +370,6 @@ std::string joined(std::span<const std::string> names) {
 Plan load_plan(std::span<const std::string> names, const PlanOverrides& overrides,
                std::vector<std::string>& remarks) {
   Plan plan;
-  plan.name = joined(names);
   JobSettings said;
   for (const auto& [parameter, values] : overrides.parameters) {
     said.settings.push_back({parameter, values, {}});
@@ -369,7 +377,13 @@ Plan load_plan(std::span<const std::string> names, const PlanOverrides& override
   said.repetitions = overrides.repetitions;
   check_together(overrides);
   Loader loader(plan, overrides);
-  for (const std::string& name : names) loader.add(find_named(name), {&said}, 0);
+  std::vector<std::string> shown;
+  for (const std::string& name : names) {
+    const CatalogueItem item = find_named(name);
+    shown.push_back(item.shown_name());
+    loader.add(item, {&said}, 0);
+  }
+  plan.name = joined(shown);
   if (overrides.full && !plan.has_full) {
     throw Error(ErrorKind::usage,
                 fmt::format("--full does not apply to {}: none of its jobs has a key 'full'",

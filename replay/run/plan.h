@@ -31,7 +31,6 @@ struct Plan {
   std::vector<ReportView> report;        // of all included plans, in their order
   std::vector<IndexDefinition> indexes;  // likewise
   bool has_full = false;                 // a job has values for a full run (key `full`)
-  std::string texts;                     // of the YAML files named, one after the other
 };
 
 // Of six runs, the median has a confidence interval.

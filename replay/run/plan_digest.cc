@@ -1,23 +1,12 @@
 #include "replay/run/plan_digest.h"
 
 #include <memory>
-#include <string_view>
-
-#include <fmt/format.h>
-#include <xxhash.h>
 
 #include "replay/json.h"
+#include "replay/run/work_digest.h"
 
 namespace filereel {
 namespace {
-
-std::string text_of_json(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-std::uint64_t hash_of(std::string_view text) {
-  return XXH3_64bits(text.data(), text.size());
-}
 
 Json axes_to_json(const JobRecord& record) {
   Json axes = Json::array();
@@ -53,16 +42,15 @@ Json names_to_json(const Plan& plan) {
 }  // namespace
 
 std::string common_plan(const RunRequest& request) {
-  Json json = {hash_of(request.plan.texts), request.auto_runs.has_value(),
-               request.targets.far.size(), request.targets.against.size(),
-               request.targets.control.has_value()};
+  Json json = {request.auto_runs.has_value(), request.targets.far.size(),
+               request.targets.against.size(), request.targets.control.has_value()};
   for (const std::unique_ptr<Job>& job : request.plan.jobs) {
     const JobRecord record = job->record();
     const JobOptions options = job->options(0);
     const JobNeeds needs = job->needs({.count = job->volume_count().least});
     Json space = Json::array();
     for (const VolumeNeeds& one : needs.volumes) space.push_back(one.least);
-    json.push_back({record.kind, settings_text(record), axes_to_json(record),
+    json.push_back({record.kind, settings_text(record), axes_to_json(record), job->work_digest(0),
                     request.runs.value_or(runs_of(*job)), job->clients(0), options.share,
                     options.shift, options.verify, options.order, options.depth, needs.seconds,
                     space, steps_to_json(*job)});
@@ -71,8 +59,7 @@ std::string common_plan(const RunRequest& request) {
 }
 
 std::string plan_digest(const RunRequest& request) {
-  return fmt::format("{:016x}",
-                     hash_of(common_plan(request) + text_of_json(names_to_json(request.plan))));
+  return digest_of(common_plan(request) + text_of_json(names_to_json(request.plan)));
 }
 
 }  // namespace filereel

@@ -7,8 +7,9 @@
 
 namespace filereel {
 
-// What several processes with the same plan have in common: the texts of recipes and plans,
-// settings, repetitions, and sizes of files and work. Throws Error for a corrupt trace.
+// What several processes with the same plan have in common: the content of recipes, file sets and
+// traces (work_digest.h), settings, repetitions, and sizes of files and work. Throws Error for a
+// corrupt trace.
 std::string common_plan(const RunRequest& request);
 
 // A digest of common_plan, names of jobs and sets, and replay parameters: 16 hexadecimal digits. It

@@ -4,6 +4,7 @@
 #include <array>
 #include <fstream>
 
+#include "filesets/system/path_kind.h"
 #include "traces/catalog_reel.h"
 #include "traces/reel/reel_format.h"
 
@@ -40,11 +41,11 @@ std::unique_ptr<ReelReader> open_reel(const std::string& name_or_path) {
 }
 
 std::string reel_name(std::string_view path) {
-  std::string_view name = path.substr(path.rfind('/') + 1);
+  std::string name = base_name(path);
   if (name.size() > kExtension.size() && name.ends_with(kExtension)) {
-    name.remove_suffix(kExtension.size());
+    name.resize(name.size() - kExtension.size());
   }
-  return std::string(name);
+  return name;
 }
 
 }  // namespace filereel

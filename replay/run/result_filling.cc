@@ -46,6 +46,7 @@ void begin_result(Result& result, const Plan& of, const std::optional<AutoRuns>&
     if (std::ranges::find(plan.jobs, record.name, &JobRecord::name) == plan.jobs.end()) {
       plan.jobs.push_back(std::move(record));
     }
+    plan.work.push_back(job->work());
   }
 }
 
@@ -146,6 +147,7 @@ void add_measurements(const Job& job, std::uint64_t point, const Volumes& volume
   measurement.driver = volumes.near ? volumes.near->describe().driver : "none";
   measurement.replay = job.replay_parameters(point);
   measurement.parameters = job.parameters(point);
+  measurement.work_digest = job.work_digest(point);
   for (const Step& step : fitted.steps()) {
     measurement.ends = step.ends_after_s > 0 ? PhaseEnd::time : PhaseEnd::work;
     for (std::size_t i = 0; i < measurements_of(step); ++i) {

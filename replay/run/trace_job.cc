@@ -7,9 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "filesets/system/counted.h"
 #include "filesets/system/error.h"
-#include "filesets/system/printable.h"
 #include "filesets/system/units.h"
 #include "replay/engine/divergence_classifier.h"
 #include "replay/run/fitting.h"
@@ -20,61 +18,16 @@
 #include "replay/run/sampling.h"
 #include "replay/run/time_estimate.h"
 #include "replay/run/trace_shape.h"
+#include "replay/run/trace_warnings.h"
+#include "replay/run/work_digest.h"
 #include "replay/volumes/mount.h"
-#include "traces/check/check_text.h"
 #include "traces/edit/copies.h"
 #include "traces/mysql/mysql_mix.h"
+#include "traces/trace_text.h"
+#include "traces/workload/recipe_text.h"
 
 namespace filereel {
 namespace {
-
-// All in one line: `show` lists them. The recordings of the catalogue share a line.
-void warn_of_approximations(const TraceInfo& info, const std::string& name, Result& result) {
-  if (info.approximated.empty()) return;
-  if (is_catalog_reel(name)) {
-    result.warn({"trace-approximated", "recordings of the catalogue have approximated calls",
-                 "filereel show NAME lists them"});
-    return;
-  }
-  const auto most =
-      std::ranges::max_element(info.approximated, {}, [](const auto& one) { return one.second; });
-  const std::size_t others = info.approximated.size() - 1;
-  result.warn(
-      {"trace-approximated",
-       fmt::format("approximated: {} ({}){}", printable(most->first), most->second,
-                   others == 0 ? "" : fmt::format(", and {}", counted(others, "other kind"))),
-       "filereel show FILE.reel lists all"});
-}
-
-void warn_of_trace(const TraceInfo& info, const std::string& name, Result& result) {
-  const auto warn = [&](const char* code, std::string_view what, const std::string& reason,
-                        std::uint64_t number, const char* next_step) {
-    result.warn({code, fmt::format("{}: {} ({})", what, printable(reason), number), next_step});
-  };
-  for (const auto& [reason, number] : info.lost) {
-    if (reason.starts_with(kEventsLost)) {
-      warn("trace-events-lost", "not in the trace", reason, number,
-           "record again, either less (--under) or on a less busy machine");
-    } else if (reason.starts_with(kEventsBeyondMemory)) {
-      warn("trace-events-lost", "not in the trace", reason, number,
-           "record again with a larger --memory");
-    } else {
-      warn("trace-lost", "not in the trace", reason, number,
-           "the replay does less work than the program did");
-    }
-  }
-  if (info.check.differing > 0) {
-    result.warn({"trace-differs", describe_differences(info.check),
-                 "the replay repeats the recording, not what the program did"});
-  }
-  if (!info.complete) {
-    result.warn({"trace-torn",
-                 fmt::format("{} is truncated: only its first {} replayed", name,
-                             counted(info.operations, "operation is", "operations are")),
-                 "record or import it again"});
-  }
-  warn_of_approximations(info, name, result);
-}
 
 // Requests in flight need io_uring.
 bool wants_uring(const TraceInfo& info, const JobOptions& options) {
@@ -316,6 +269,21 @@ class TraceJob final : public Job {
     record.axes = traces_->axes();
     std::ranges::copy(sweep_.axes(), std::back_inserter(record.axes));
     return record;
+  }
+
+  WorkRecord work() const override {
+    WorkRecord work{.job = name_, .file = sweep_.at(0).file};
+    if (const auto& workload = traces_->workload()) work.description = workload->description;
+    work.add(traces_->is_recorded() ? std::vector{describe_trace(trace_at(0).info())}
+                                    : recipe_lines(traces_->workload()->recipe(0)));
+    return work;
+  }
+  std::string work_digest(std::uint64_t point) const override {
+    if (!traces_->is_recorded()) {
+      return recipe_digest(traces_->workload()->recipe(point / sweep_.points()));
+    }
+    const std::uint64_t digest = trace_at(point).info().digest;
+    return digest == 0 ? "" : digest_text(digest);
   }
 
   // The workload's points vary slowest.

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "filesets/system/error.h"
+#include "filesets/system/path_kind.h"
 #include "filesets/system/units.h"
 #include "replay/run/baseline_run.h"
 #include "replay/run/fitting.h"
@@ -18,8 +19,10 @@
 #include "replay/run/recipe_needs.h"
 #include "replay/run/recipe_time.h"
 #include "replay/run/room.h"
+#include "replay/run/work_digest.h"
 #include "replay/volumes/direct_io.h"
 #include "replay/volumes/mount.h"
+#include "traces/workload/recipe_text.h"
 #include "traces/workload/synthesis.h"
 
 namespace filereel {
@@ -246,6 +249,18 @@ class WorkloadJob final : public Job {
     record.axes = workload_.axes();
     if (options_.time_ns) record.settings.emplace_back("time", time_setting(*options_.time_ns));
     return record;
+  }
+
+  WorkRecord work() const override {
+    WorkRecord work{
+        .job = workload_.name, .file = options_.file, .description = workload_.description};
+    Recipe recipe = workload_.recipe(0);
+    for (RecipeFiles& files : recipe.files) files.set = base_name(files.set);
+    work.add(recipe_lines(recipe));
+    return work;
+  }
+  std::string work_digest(std::uint64_t point) const override {
+    return recipe_digest(workload_.recipe(point));
   }
 
   std::uint64_t points() const override { return workload_.points(); }

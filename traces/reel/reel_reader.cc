@@ -40,6 +40,7 @@ struct ReelReader::State {
   void load();
   std::uint32_t load_header();
   void load_block(std::uint64_t offset, const BlockHeader& header);
+  void add_to_digest(const BlockHeader& header);
   std::vector<IndexEntry> load_index(std::uint64_t begin, std::uint64_t end);
   void load_complete(const ReelFooter& footer, std::uint64_t footer_at);
   void check_info() const;
@@ -63,6 +64,7 @@ struct ReelReader::State {
   std::vector<OperationsAt> blocks;
   std::uint32_t version = 0;
   std::uint64_t operations = 0;  // of all blocks
+  std::uint64_t digest = 0;      // of the checksums of all blocks with content
   std::uint64_t place = 0;       // of the current block, for messages
   OperationBlockReader reader;
   std::size_t next_block = 0;
@@ -85,6 +87,7 @@ void ReelReader::State::load() {
     } else {
       load_torn();
     }
+    info.digest = XXH3_64bits_withSeed(&unit, sizeof unit, digest);
   } catch (const Damage& damage) {
     input.fail(place, damage.what());
   }
@@ -108,8 +111,16 @@ std::uint32_t ReelReader::State::load_header() {
   return time_unit;
 }
 
+// The checksums are those of the content, so it need not be read. The information block is about
+// the recording: command, time, losses.
+void ReelReader::State::add_to_digest(const BlockHeader& header) {
+  if (header.type == BlockType::info) return;
+  digest = XXH3_64bits_withSeed(&header.checksum, sizeof header.checksum, digest);
+}
+
 // Blocks of operations are only indexed here, and read on demand.
 void ReelReader::State::load_block(std::uint64_t offset, const BlockHeader& header) {
+  add_to_digest(header);
   if (header.type == BlockType::operations) {
     add_operations(offset, header);
     return;

@@ -104,6 +104,28 @@ function environmentOf(result, apart) {
   return rows;
 }
 
+// What each job does, as far as the results tell; the same in all results once.
+function showWork(data) {
+  const all = new Map();
+  for (const result of data.results) {
+    for (const work of result.plan.work) {
+      const text = JSON.stringify(work);
+      all.set(text, {work, results: [...(all.get(text)?.results || []), result.name]});
+    }
+  }
+  if (all.size === 0) return;
+  const part = section('What it does');
+  part.id = 'work';
+  for (const {work, results} of all.values()) {
+    const some = results.length < data.results.length;
+    part.append(collapsible([named(work.set || work.job), work.description ? [': ', named(work.description)] : '',
+                             some ? [' (', named(results.join(', ')), ')'] : ''],
+        () => element('div', {},
+            work.file && work.file !== work.job ? element('p', {}, 'File: ', named(work.file)) : '',
+            element('pre', {class: 'work'}, (work.does || []).join('\n')))));
+  }
+}
+
 // For one result everything; for several, the common values once, and what else each has. The
 // differences are in the summary, those of two results with their comparison.
 function showEnvironment(data) {

@@ -18,6 +18,7 @@ if (data.devices) {
   showIndexes(data);
   showResults(data);
   showMeasurements(data);
+  showWork(data);
   showWarnings(data);
   showEnvironment(data);
   showMethod(data);
