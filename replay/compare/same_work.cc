@@ -149,7 +149,7 @@ std::vector<Warning> work_warnings(Groups groups) {
     if (files.size() < 2 || work.differs()) continue;
     warnings.push_back(
         {"renamed-file",
-         fmt::format("{} have the same content and are compared as {}", fmt::join(files, " and "),
+         fmt::format("the content of {} is the same: compared as {}", fmt::join(files, " and "),
                      id.kind == JobKind::fc_test ? id.set : id.job),
          "give both files the same name if tables should show it"});
   }

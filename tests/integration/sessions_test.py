@@ -290,7 +290,7 @@ class Refused(Sessions):
             with self.subTest(words):
                 self.refuse(arguments, "r-1.json is not a session of this command: ", words)
         self.many_small_files(11, "4 KiB")
-        self.refuse(same, "options, file sets, recipes or reels have changed")
+        self.refuse(same, "the file set many has changed", "10 files", "11 files")
 
     def test_a_result_of_another_run_and_other_files_are_refused(self):
         self.filereel("run", "--engine", "null", "--set", self.set, "--runs", "1", "--json", "r-2.json")

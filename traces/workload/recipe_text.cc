@@ -210,7 +210,7 @@ std::vector<std::string> server_lines(const MysqlMixOptions& server) {
           fmt::format("buffer pool {}, flush_log_at_commit {}, sync_binlog {}, doublewrite {}",
                       format_binary_size(server.buffer_pool), server.flush_log_at_commit,
                       server.sync_binlog, on_or_off(server.doublewrite)),
-          fmt::format("native_aio {}, fulltext {}, block {}", on_or_off(server.native_aio),
+          fmt::format("native_aio {}, full-text index {}, block {}", on_or_off(server.native_aio),
                       on_or_off(server.fulltext), format_binary_size(server.block))};
 }
 
