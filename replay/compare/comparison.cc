@@ -245,7 +245,8 @@ bool ControlUse::changed() const {
 
 std::optional<double> AspectResult::provable_change() const {
   if (!provable || verdict == Verdict::slower || verdict == Verdict::faster) return std::nullopt;
-  return ratio < 1 ? 1 / (1 + *provable) - 1 : *provable;
+  const bool only_shorter = ratio_interval && ratio_interval->high < 1;
+  return only_shorter ? 1 / (1 + *provable) - 1 : *provable;
 }
 
 bool ResultComparison::undecided() const {

@@ -148,8 +148,9 @@ struct AspectResult {
   std::optional<Verdict> indicated = {};
   std::string reason = {};  // of "cannot tell", otherwise ""
 
-  // The same in the direction of the ratio: 0.98 is 98 % more, -0.49 is 49 % less. Empty for a
-  // change that is shown: it may be smaller, as one proof passes its error budget to the others.
+  // The same as a change: of longer time (0.98 is 98 % more), or of shorter time (-0.49 is 49 %
+  // less) if the interval allows only that. Empty for a change that is shown: it may be smaller, as
+  // one proof passes its error budget to the others.
   std::optional<double> provable_change() const;
 };
 

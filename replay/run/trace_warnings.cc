@@ -8,7 +8,7 @@
 
 #include "filesets/system/counted.h"
 #include "filesets/system/printable.h"
-#include "replay/run/catalogue.h"
+#include "replay/run/reels.h"
 #include "traces/check/check_text.h"
 
 namespace filereel {

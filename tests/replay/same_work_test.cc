@@ -76,10 +76,23 @@ TEST_CASE("lines that only one side has are listed") {
   CHECK(comparison.changes[0].fresh == "two");
 }
 
-TEST_CASE("sides with several contents are not compared") {
+TEST_CASE("several contents that both sides have are compared each for itself") {
   const Result one = result_of("a.yaml", kOneDigest), other = result_of("a.yaml", kOtherDigest);
   const std::array base = {one, other}, fresh = {one, other};
-  CHECK_FALSE(compare_results(base, fresh).comparable());
+  const ResultComparison comparison = compare_results(base, fresh);
+  CHECK(comparison.comparable());
+  REQUIRE(comparison.measurements.size() == 2);
+  CHECK(key_text(comparison.measurements[0].key) != key_text(comparison.measurements[1].key));
+}
+
+TEST_CASE("a content that only one side has is left out and named") {
+  const Result one = result_of("a.yaml", kOneDigest), other = result_of("a.yaml", kOtherDigest);
+  const std::array base = {one, other};
+  const std::array fresh = {one};
+  const ResultComparison comparison = compare_results(base, fresh);
+  CHECK(comparison.comparable());
+  CHECK(comparison.measurements.size() == 1);
+  CHECK(has_warning(comparison, "left-out"));
 }
 
 TEST_CASE("unknown content is compared by name, with one warning") {

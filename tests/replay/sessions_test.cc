@@ -319,11 +319,12 @@ TEST_CASE("the smallest provable change is about what is found in half of the co
   CHECK(found < all * 7 / 10);
 }
 
-TEST_CASE(
-    "the provable change has the direction of the measured one, and a shown change has none") {
-  AspectResult answer{.ratio = 1.2, .provable = 1.0};
+TEST_CASE("the provable change is a longer time unless only a shorter one is possible") {
+  AspectResult answer{.ratio = 1 / 1.2, .provable = 1.0};
   CHECK(answer.provable_change() == 1.0);
-  answer.ratio = 1 / 1.2;
+  answer.ratio_interval = Interval{0.7, 1.02};
+  CHECK(answer.provable_change() == 1.0);
+  answer.ratio_interval = Interval{0.7, 0.9};
   CHECK(answer.provable_change() == Approx(-0.5));
   answer.verdict = Verdict::same;
   CHECK(answer.provable_change() == Approx(-0.5));
