@@ -24,6 +24,7 @@
 #include "replay/compare/self_comparison.h"
 #include "replay/history/history.h"
 #include "replay/results/file_systems.h"
+#include "replay/results/work_names.h"
 #include "tools/commands.h"
 #include "tools/comparison_output.h"
 #include "tools/ranking_table.h"
@@ -230,7 +231,15 @@ void compare_sides(const CompareArguments& arguments, std::array<ResultGroup, 2>
     throw Error(ErrorKind::usage, "--fs with two sides: one file system for both, or BASE,NEW");
   }
   choose_file_systems(sides, arguments.file_systems);
-  name_alike(sides);
+  HistoryDirectory history;
+  if (!arguments.history.empty()) history = read_history(arguments.history);
+  // Under other names, earlier sessions would tell nothing of the spread.
+  std::vector<Result*> all;
+  for (HistoryEntry& entry : history.entries) all.push_back(&entry.result);
+  for (ResultGroup& side : sides) {
+    for (Result& result : side.results) all.push_back(&result);
+  }
+  name_alike(all);
   const IndexMaker indexes = [&](const ResultComparison& comparison) {
     std::vector<ResultGroup> groups(sides.begin(), sides.end());
     groups[0].name = comparison.base_name;
@@ -238,10 +247,8 @@ void compare_sides(const CompareArguments& arguments, std::array<ResultGroup, 2>
     return indexes_of(arguments, groups, reference_of(arguments.reference, groups).value_or(0),
                       !arguments.reference.empty());
   };
-  std::vector<std::vector<Result>> earlier;
-  if (!arguments.history.empty()) {
-    earlier = other_sessions(read_history(arguments.history), sides[0].results, sides[1].results);
-  }
+  const std::vector<std::vector<Result>> earlier =
+      other_sessions(history, sides[0].results, sides[1].results);
   show_comparison(sides[0].results, sides[1].results, arguments.output, session, earlier, indexes);
 }
 

@@ -15,7 +15,6 @@
 #include "replay/report/formatting.h"
 #include "replay/results/failures.h"
 #include "replay/results/metrics.h"
-#include "replay/results/written.h"
 #include "tools/efficiency_table.h"
 #include "tools/replay_table.h"
 #include "tools/workload_table.h"
@@ -78,8 +77,7 @@ std::string blocks(const Result& result, const std::vector<const Measurement*>& 
                    const Bold& bold) {
   Rows rows;
   add_block(measurements, "mb_per_s", rate(&Summary::mb_per_s), rows);
-  const bool apart = std::ranges::any_of(measurements, [](auto* one) { return has_written(*one); });
-  if (apart) add_block(measurements, "mb_per_s_elapsed", rate(&Summary::mb_per_s_elapsed), rows);
+  add_block(measurements, "mb_per_s_elapsed", rate(&Summary::mb_per_s_elapsed), rows);
   add_block(measurements, "files_per_s", rate(&Summary::files_per_s), rows);
   add_block(measurements, "max_us", longest_operation(result), rows);
   return format_columns(rows, [&](std::size_t row, std::string line) {

@@ -28,8 +28,8 @@ std::string format_self_comparison(const SelfComparison& self, const Session& se
   text += "\n";
   text += wrapped(
       "spread: of the sessions' medians, standard deviation; provable: the smallest "
-      "longer time that a comparison of one session with another would have shown, or a shorter "
-      "one by the same factor" +
+      "increase of the time that a comparison of one session with another would have shown, or a "
+      "decrease by the same factor" +
           std::string(self.halves > 0 ? "; then the same of several sessions on each "
                                         "side"
                                       : ""),

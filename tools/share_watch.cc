@@ -4,7 +4,6 @@
 #include <array>
 #include <exception>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include <fcntl.h>
@@ -20,7 +19,7 @@
 namespace filereel {
 namespace {
 
-// Mount points that do not respond, with what to say of each.
+// The mounts on the way to the paths that do not respond, each once.
 std::vector<MountedFileSystem> silent_mounts(const std::vector<std::string>& paths) {
   RemoteMounts remote;
   std::vector<MountedFileSystem> silent;
@@ -47,6 +46,12 @@ bool has_ended(int pipe, int milliseconds) {
   return poll(&one, 1, milliseconds) > 0;
 }
 
+std::string waiting_text(const MountedFileSystem& mounted) {
+  return fmt::format(
+      "{}; waiting for it. To give up, interrupt filereel; if it does not end, run {} as root",
+      silence_text(mounted), release_advice(mounted));
+}
+
 // Runs in the process.
 [[noreturn]] void watch(int pipe, pid_t parent, const std::vector<std::string>& paths) {
   constexpr int kInterval_ms = 3000;
@@ -55,22 +60,23 @@ bool has_ended(int pipe, int milliseconds) {
   sigset_t all;
   sigfillset(&all);
   sigprocmask(SIG_BLOCK, &all, nullptr);
-  std::set<std::string> told;
   double used_s = process_cpu_s(parent);
   try {
     while (!has_ended(pipe, kInterval_ms)) {
       const double before_s = std::exchange(used_s, process_cpu_s(parent));
       if (used_s - before_s > kIdle_s) continue;
-      std::set<std::string> silent;
-      for (const MountedFileSystem& one : silent_mounts(paths)) {
-        silent.insert(one.mount_point);
-        if (told.contains(one.mount_point) || has_ended(pipe, 0)) continue;
-        say(
-            fmt::format("{}; waiting for it. To give up, interrupt filereel; if it does not end, "
-                        "run {} as root",
-                        silence_text(one), release_advice(one)));
+      RemoteMounts remote;
+      for (const std::string& path : paths) {
+        bool told = false;
+        // One child waits for a mount until it responds: each look would leave another one behind.
+        const auto waits_on = [&] {
+          if (has_ended(pipe, 0)) return false;
+          const std::optional<MountedFileSystem> mounted = remote.on_way_to(path);
+          if (mounted && !std::exchange(told, true)) say(waiting_text(*mounted));
+          return true;
+        };
+        remote.ask(path, [] { return std::string(); }, waits_on);
       }
-      told = std::move(silent);
     }
   } catch (const std::exception&) {  // no memory; the command itself reports it
   }

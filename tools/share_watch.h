@@ -13,10 +13,10 @@ namespace filereel {
 // none. Neither this nor ShareWatch touches them, except in child processes.
 std::string silent_shares(const std::vector<std::string>& paths);
 
-// A process that looks at such mounts every three seconds, unless this one is at work, and writes a
-// line to standard error when one stops responding: also while this process hangs, before it has
-// begun and after it was interrupted. Without such mounts on the way there is no process. Create it
-// before there are threads.
+// A process that looks at such mounts every three seconds, unless this one is at work. When one
+// stops responding, it writes a line to standard error and waits for the mount: also while this
+// process hangs, before it has begun and after it was interrupted. Without such mounts on the way
+// there is no process. Create it before there are threads.
 class ShareWatch {
  public:
   explicit ShareWatch(const std::vector<std::string>& paths);

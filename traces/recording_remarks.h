@@ -11,8 +11,8 @@
 namespace filereel {
 
 inline constexpr std::string_view kRunningFact = "running";  // before the recording began
-inline constexpr std::string_view kBusyFact = "busy";      // other programs used the processors
-inline constexpr std::string_view kClientFact = "client";  // it seems to be one of a server
+inline constexpr std::string_view kBusyFact = "busy";        // other programs used the processors
+inline constexpr std::string_view kClientFact = "client";    // it seems to be one of a server
 
 // As sentences without the final full stop, printable.
 std::vector<std::string> recording_remarks(const TraceInfo& info);

@@ -23,14 +23,11 @@
 #include "filesets/system/error.h"
 #include "filesets/system/free_space.h"
 #include "filesets/system/limits.h"
+#include "filesets/system/path_kind.h"
 #include "filesets/system/sandbox.h"
 
 namespace filereel {
 namespace {
-
-std::string file_name(const std::string& path) {
-  return path.substr(path.rfind('/') + 1);
-}
 
 // "app-2.reel" for "app.reel"; shortened if it would be too long.
 std::string numbered(const std::string& name, int number) {
@@ -183,7 +180,7 @@ std::string AtomicFile::commit() {
     return "";
   }
   keeps_ = true;
-  const std::string wanted = file_name(path_);
+  const std::string wanted = base_name(path_);
   std::string name = wanted, directory;
   if (const int error = flush(file_->descriptor()); error != 0) {
     relocate(fmt::format("cannot flush to disk: {}", write_error_text(error, file_->descriptor())));
@@ -214,7 +211,7 @@ std::string AtomicFile::commit() {
 bool AtomicFile::commit_new() {
   if (stream_) return false;
   if (const int error = flush(file_->descriptor())) fail("cannot flush to disk", error);
-  const int error = file_->link_as(file_name(path_));
+  const int error = file_->link_as(base_name(path_));
   if (error == EEXIST) return false;
   if (error != 0) fail("cannot move the new file into place", error);
   if (const int unsafe = flush(file_->directory())) fail("cannot flush to disk", unsafe);

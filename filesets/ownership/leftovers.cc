@@ -57,15 +57,12 @@ bool is_kept_kind(LeaseKind kind) {
 
 // The location of an object, opened once.
 struct Place {
-  std::string above;  // path of the parent
   Descriptor parent;
   std::string name;
 
-  explicit Place(const std::string& path)
-      : above(boost::filesystem::path(path).parent_path().string()),
-        name(boost::filesystem::path(path).filename().string()) {
-    parent.reset(open(above.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  }
+  explicit Place(const boost::filesystem::path& path)
+      : parent(open(path.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)),
+        name(path.filename().string()) {}
 };
 
 // Neither through a symbolic link nor into what is mounted there.

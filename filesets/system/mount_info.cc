@@ -61,6 +61,12 @@ std::vector<MountedFileSystem> mounted_file_systems() {
   return all;
 }
 
+unsigned fuse_connection(const MountedFileSystem& mounted) {
+  // The kernel's own form of the device number; that of fuseblk is a block device's.
+  constexpr unsigned kMinorBits = 20;
+  return (major(mounted.device) << kMinorBits) | minor(mounted.device);
+}
+
 std::string distinct_options(const std::string& options) {
   std::string distinct;
   std::istringstream all(options);

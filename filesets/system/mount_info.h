@@ -24,6 +24,9 @@ std::optional<MountedFileSystem> parse_mount(const std::string& line);
 
 std::vector<MountedFileSystem> mounted_file_systems();
 
+// The number of a mounted FUSE file system in /sys/fs/fuse/connections.
+unsigned fuse_connection(const MountedFileSystem& mounted);
+
 // Each option once: "rw,relatime" of "rw,relatime,rw", which the kernel reports for the mount and
 // for the file system.
 std::string distinct_options(const std::string& options);

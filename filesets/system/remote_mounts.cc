@@ -8,7 +8,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 
 #include "filesets/system/directory_path.h"
@@ -57,26 +56,25 @@ std::string release_advice(const MountedFileSystem& mounted) {
   if (!mounted.type.starts_with("fuse")) {
     return fmt::format("'umount -f {}'", printable_line(mounted.mount_point));
   }
-  // The kernel's own form of the device number; that of fuseblk is a block device's.
-  constexpr unsigned kMinorBits = 20;
-  return fmt::format("'echo 1 > /sys/fs/fuse/connections/{}/abort'",
-                     (major(mounted.device) << kMinorBits) | minor(mounted.device));
+  return fmt::format("'echo 1 > /sys/fs/fuse/connections/{}/abort'", fuse_connection(mounted));
 }
 
 RemoteMounts::RemoteMounts(const std::string& mountinfo) {
   std::ifstream in(mountinfo);
   for (std::string line; std::getline(in, line);) {
     auto mounted = parse_mount(line);
-    if (mounted && is_remote(mounted->type)) mounts_.push_back(std::move(*mounted));
+    if (!mounted) continue;
+    // It hides what was mounted there before, such as an automounter.
+    std::erase_if(mounts_, [&](const MountedFileSystem& one) {
+      return one.mount_point == mounted->mount_point;
+    });
+    if (is_remote(mounted->type)) mounts_.push_back(std::move(*mounted));
   }
 }
 
 const MountedFileSystem* RemoteMounts::at(const std::string& mount_point) const {
-  // The last one hides the others.
-  const auto found =
-      std::find_if(mounts_.rbegin(), mounts_.rend(),
-                   [&](const MountedFileSystem& one) { return one.mount_point == mount_point; });
-  return found == mounts_.rend() ? nullptr : &*found;
+  const auto found = std::ranges::find(mounts_, mount_point, &MountedFileSystem::mount_point);
+  return found == mounts_.end() ? nullptr : &*found;
 }
 
 std::optional<MountedFileSystem> RemoteMounts::on_way_to(const std::string& path) const {

@@ -26,8 +26,8 @@ std::string_view verdict_name(Verdict verdict);
 
 // The compared figure. Always a time, so more is slower.
 enum class Figure : std::uint8_t {
-  durable,        // seconds until everything was on the device: what writes
-  elapsed,        // seconds until the last call returned: workloads and replays of fixed work
+  durable,        // seconds until everything was on the device: fixed work that writes
+  elapsed,        // seconds until the last call returned: fixed work that only reads, and replays
   per_operation,  // seconds of elapsed time per operation: time-limited phases
   in_calls,       // seconds in calls: replays timed by their pace, not the volume
 };

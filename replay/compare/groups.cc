@@ -84,6 +84,14 @@ MatchedGroups::MatchedGroups(std::span<const ResultGroup> groups)
   }
 }
 
+std::vector<ResultGroup> MatchedGroups::used() const {
+  std::vector<ResultGroup> used;
+  for (const ResultGroup& group : list_) {
+    used.push_back({.name = group.name, .results = matching_.used(used.size())});
+  }
+  return used;
+}
+
 std::vector<Warning> MatchedGroups::warnings() const {
   std::vector<std::string> names;
   for (const ResultGroup& group : list_) names.push_back(group.name);

@@ -46,6 +46,8 @@ class MatchedGroups {
   std::span<const ResultGroup> list() const { return list_; }
   bool across() const { return across_; }  // across file systems
   std::vector<Warning> warnings() const;   // of what is left out of groups
+  bool leaves_out_results() const { return matching_.leaves_out_results(); }
+  std::vector<ResultGroup> used() const;  // without results that are left out
   // In the order of their first occurrence.
   std::span<const MatchedMeasurement> measurements() const { return measurements_; }
 

@@ -19,22 +19,14 @@ const std::string* value_of(const Parameters& all, const std::string& name) {
   return found == all.end() ? nullptr : &found->second;
 }
 
-// Whether all that both know is equal.
-bool fit(const Parameters& one, const Parameters& other) {
-  return std::ranges::all_of(one, [&](const auto& part) {
-    const std::string* value = value_of(other, part.first);
-    return !value || *value == part.second;
-  });
-}
-
 Parameters all_of(const WorkDone& done) {
   Parameters all = done.work;
   all.insert(all.end(), done.settings.begin(), done.settings.end());
   return all;
 }
 
-// "scale 0.02 instead of 0.01, caches warm instead of cold"; of unequal work only what is unequal
-// in it.
+// "end time instead of work", "caches warm instead of cold, driver ntfs3 instead of ntfs-3g"; of
+// unequal work only what is unequal in it, of another scale that alone.
 std::string difference_text(const WorkDone& one, const WorkDone& other) {
   const bool by_work = !fit(one.work, other.work);
   const Parameters mine = by_work ? one.work : one.settings,
@@ -52,8 +44,10 @@ std::string difference_text(const WorkDone& one, const WorkDone& other) {
   for (const std::string& name : names) {
     if (by_work && (!value_of(mine, name) || !value_of(kept, name))) continue;
     const std::string here = value(mine, name), there = value(kept, name);
-    if (here != there)
-      parts.push_back(fmt::format("{} {} instead of {}", words_of(name), here, there));
+    if (here == there) continue;
+    parts.push_back(fmt::format("{} {} instead of {}", words_of(name), here, there));
+    // The amount of work and the content of a file set follow from it.
+    if (by_work && name == "scale") break;
   }
   return fmt::format("{}", fmt::join(parts, ", "));
 }
@@ -74,6 +68,13 @@ void add_amount(const Measurement& measurement, Parameters& work) {
 }
 
 }  // namespace
+
+bool fit(const Parameters& one, const Parameters& other) {
+  return std::ranges::all_of(one, [&](const auto& part) {
+    const std::string* value = value_of(other, part.first);
+    return !value || *value == part.second;
+  });
+}
 
 WorkDone work_done(const Result& result, const Measurement& measurement) {
   const JobRecord& job = result.job_of(measurement);
@@ -128,6 +129,9 @@ std::optional<Matching::Rule> Matching::rule_for(std::span<const Occurrence> all
     auto kind = std::ranges::find_if(
         kinds, [&](const Kind& other) { return is_same(one.done, other.done, by_settings); });
     if (kind == kinds.end()) kind = kinds.insert(kind, {.done = one.done});
+    for (const auto& part : one.done.work) {
+      if (!value_of(kind->done.work, part.first)) kind->done.work.push_back(part);
+    }
     kind->groups.insert(one.group);
     groups.insert(one.group);
   }

@@ -30,6 +30,9 @@ struct WorkDone {
 
 WorkDone work_done(const Result& result, const Measurement& measurement);
 
+// Whether all that both know is equal.
+bool fit(const Parameters& one, const Parameters& other);
+
 class Matching {
  public:
   // The results must outlive this object. With `across`, keys leave out the file system.

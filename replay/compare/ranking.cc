@@ -322,9 +322,13 @@ Ranking rank_groups(std::span<const ResultGroup> groups, const CompareOptions& o
   std::vector<Basis> bases;
   for (const PendingComparison& one : tests) bases.push_back(one.row.time.basis);
   ranking.level = level_text(bases, groups.front().results.front().host.machine);
-  warn_of_state(groups, ranking);
+  // What only results that are left out have is no difference of the others.
+  std::vector<ResultGroup> used;
+  if (matched.leaves_out_results()) used = matched.used();
+  const std::span<const ResultGroup> ranked_groups = used.empty() ? groups : used;
+  warn_of_state(ranked_groups, ranking);
   std::ranges::move(matched.warnings(), std::back_inserter(ranking.warnings));
-  note_differences(groups, ranking);
+  note_differences(ranked_groups, ranking);
   warn_of_tests(tests, ranking);
   warn_of_missing_ranks(ranking);
   return ranking;

@@ -13,6 +13,7 @@
 
 #include "filesets/catalog/catalog.h"
 #include "filesets/system/counted.h"
+#include "traces/catalog_reel.h"
 #include "traces/workload/workload.h"
 
 namespace filereel {
@@ -33,16 +34,25 @@ WorkId id_of(const Measurement& one) {
   return {one.kind, one.workload, one.set};
 }
 
+bool has(const Lines& lines, const std::string& line) {
+  return std::ranges::find(lines, line) != lines.end();
+}
+
 // What is known of one work in all results.
 struct KnownWork {
+  struct KnownPoint {
+    std::set<std::string> digests;
+    Lines files;  // with these digests
+  };
   // By point, and by scale: that of a file set is part of its content.
-  std::map<std::pair<Parameters, double>, std::set<std::string>> digests;
+  std::map<std::pair<Parameters, double>, KnownPoint> points;
   std::vector<const WorkRecord*> records;
   bool unknown = false;          // in some results
   std::set<std::size_t> groups;  // that have it
 
   bool differs() const {
-    return std::ranges::any_of(digests, [](const auto& one) { return one.second.size() > 1; });
+    return std::ranges::any_of(points,
+                               [](const auto& one) { return one.second.digests.size() > 1; });
   }
 };
 
@@ -54,14 +64,17 @@ std::map<WorkId, KnownWork> works_of(Groups groups) {
       for (const Measurement& one : result.measurements) {
         KnownWork& work = works[id_of(one)];
         work.groups.insert(group);
+        const WorkRecord* record = result.work_of(one);
         if (one.work_digest.empty()) {
           work.unknown = true;
         } else {
-          const std::pair point(key_of(one).parameters, result.job_of(one).scale);
-          work.digests[point].insert(one.work_digest);
+          KnownWork::KnownPoint& point =
+              work.points[{key_of(one).parameters, result.job_of(one).scale}];
+          point.digests.insert(one.work_digest);
+          const bool of_file = record && !record->file.empty();
+          if (of_file && !has(point.files, record->file)) point.files.push_back(record->file);
         }
-        if (!here.insert(id_of(one)).second) continue;
-        if (const WorkRecord* record = result.work_of(one)) work.records.push_back(record);
+        if (here.insert(id_of(one)).second && record) work.records.push_back(record);
       }
     }
   }
@@ -80,10 +93,6 @@ std::string text_of(const Lines& lines) {
     text += fmt::format(" and {}", counted(lines.size() - kMost, "more line", "more lines"));
   }
   return text;
-}
-
-bool has(const Lines& lines, const std::string& line) {
-  return std::ranges::find(lines, line) != lines.end();
 }
 
 // The lines that not all records have.
@@ -109,7 +118,11 @@ void add_own_text(const WorkId& id, const KnownWork& work, const Result& result,
 
 // Whether the name is one of the catalogue, which says what the work is.
 bool is_in_catalogue(const WorkId& id) {
-  return id.kind == JobKind::fc_test ? is_catalog_file_set(id.set) : is_catalog_workload(id.job);
+  if (id.kind == JobKind::fc_test) return is_catalog_file_set(id.set);
+  const bool is_reel = id.kind == JobKind::trace &&
+                       std::ranges::find(reel_catalog(), id.job + ".reel", &CatalogReel::name) !=
+                           reel_catalog().end();
+  return is_reel || is_catalog_workload(id.job);
 }
 
 }  // namespace
@@ -143,8 +156,8 @@ std::vector<Warning> work_warnings(Groups groups) {
     if (work.groups.size() < 2) continue;
     if (work.unknown && !is_in_catalogue(id)) unknown.push_back(id.name());
     Lines files;
-    for (const WorkRecord* one : work.records) {
-      if (!one->file.empty() && !has(files, one->file)) files.push_back(one->file);
+    for (const auto& [_, point] : work.points) {
+      if (point.files.size() > files.size()) files = point.files;
     }
     if (files.size() < 2 || work.differs()) continue;
     warnings.push_back(
@@ -155,12 +168,13 @@ std::vector<Warning> work_warnings(Groups groups) {
   }
   if (!unknown.empty()) {
     constexpr std::size_t kFew = 3;
-    const std::size_t more = unknown.size() - std::min(unknown.size(), kFew);
-    unknown.resize(std::min(unknown.size(), kFew));
+    const std::size_t all = unknown.size(), more = all - std::min(all, kFew);
+    unknown.resize(all - more);
     warnings.push_back(
         {"work-unknown",
-         fmt::format("the {}{} is not known in every result: compared by name",
-                     fmt::join(unknown, ", "), more > 0 ? fmt::format(" and {} more", more) : ""),
+         fmt::format("the {}{} {} not known in every result: compared by name",
+                     fmt::join(unknown, ", "), more > 0 ? fmt::format(" and {} more", more) : "",
+                     agreeing(all, "is", "are")),
          "if the file may have changed in between, repeat the older run"});
   }
   return warnings;

@@ -69,14 +69,11 @@ std::vector<UnitSpread> figures_of(const Measurement& measurement) {
   return figures;
 }
 
-// What affects the figures but is not in the key: settings, and the work of other file sets,
-// workloads and recordings of the same name. Their content is compared apart: it may be unknown.
+// Settings that affect the figures but are not in the key. The work is compared apart: some of it
+// may be unknown.
 std::string options_of(const Measurement& measurement, const Result& result) {
   std::string text =
       settings_text(result.job_of(measurement), result.volumes) + ", driver " + measurement.driver;
-  for (const auto& [name, value] : work_done(result, measurement).work) {
-    if (name != "scale" && name != "content") text += fmt::format(", {} {}", name, value);
-  }
   if (measurement.without_bytes_read) text += ", bytes read not counted";
   return text;
 }
@@ -90,19 +87,17 @@ std::optional<double> change_of(std::span<const TrendPoint> points) {
 // A device's trend under construction, with the indices of the series by key, unit and options.
 struct TrendBuilder {
   DeviceTrend trend;
+  std::vector<Parameters> work = {};  // of each series, as far as its results tell
   std::map<std::tuple<MeasurementKey, std::string, std::string>, std::vector<std::size_t>> places =
       {};
 };
 
 // The one of the series with the same work, as far as is known; nothing if there is none.
 std::optional<std::size_t> same_work(const std::vector<std::size_t>& places,
-                                     const std::vector<TrendSeries>& all,
-                                     const std::string& digest) {
-  for (const std::size_t place : places) {
-    const std::string& known = all[place].work_digest;
-    if (known.empty() || digest.empty() || known == digest) return place;
-  }
-  return std::nullopt;
+                                     const std::vector<Parameters>& known, const Parameters& work) {
+  const auto found =
+      std::ranges::find_if(places, [&](std::size_t place) { return fit(known[place], work); });
+  return found == places.end() ? std::nullopt : std::optional(*found);
 }
 
 TrendBuilder& trend_for(std::vector<TrendBuilder>& trends, const std::string& device) {
@@ -115,16 +110,22 @@ TrendBuilder& trend_for(std::vector<TrendBuilder>& trends, const std::string& de
 void add_point(TrendBuilder& growing, const HistoryEntry& entry, const Measurement& measurement) {
   const MeasurementKey key = key_of(measurement);
   const std::string options = options_of(measurement, entry.result);
+  const Parameters work = work_done(entry.result, measurement).work;
   std::vector<TrendSeries>& all = growing.trend.series;
   for (const UnitSpread& one : figures_of(measurement)) {
     std::vector<std::size_t>& places = growing.places[{key, one.unit, options}];
-    const std::size_t place = same_work(places, all, measurement.work_digest).value_or(all.size());
+    const std::size_t place = same_work(places, growing.work, work).value_or(all.size());
     if (place == all.size()) {
       places.push_back(place);
+      growing.work.emplace_back();
       all.push_back(
           {.key = key, .options = options, .unit = one.unit, .aspect = one.aspect, .points = {}});
     }
-    if (all[place].work_digest.empty()) all[place].work_digest = measurement.work_digest;
+    Parameters& known = growing.work[place];
+    for (const auto& part : work) {
+      const auto same = std::ranges::find(known, part.first, &Parameters::value_type::first);
+      if (same == known.end()) known.push_back(part);
+    }
     all[place].points.push_back(
         {.entry = entry.number,
          .machine = entry.result.host.machine,
@@ -191,12 +192,16 @@ void finish(TrendSeries& series, const std::vector<TrendFirmware>& firmware) {
   series.firmware_interval = {std::expm1(change - margin), std::expm1(change + margin)};
 }
 
-// Where only the content of the work distinguishes series, the options tell its digest.
-void add_digests(const TrendBuilder& growing, std::vector<TrendSeries>& all) {
+// Where only the work distinguishes series, the options tell how.
+void add_work(const TrendBuilder& growing, std::vector<TrendSeries>& all) {
   for (const auto& [of, places] : growing.places) {
     for (const std::size_t place : places) {
-      if (places.size() < 2) continue;
-      all[place].options += ", content " + all[place].work_digest.substr(0, 8);
+      for (const auto& part : growing.work[place]) {
+        const bool in_all = std::ranges::all_of(places, [&](std::size_t other) {
+          return std::ranges::find(growing.work[other], part) != growing.work[other].end();
+        });
+        if (!in_all) all[place].options += fmt::format(", {} {}", part.first, part.second);
+      }
     }
   }
 }
@@ -245,7 +250,7 @@ std::vector<DeviceTrend> trends_of(const HistoryDirectory& history, const TrendF
     DeviceTrend& trend = one.trend;
     if (trend.series.empty() && trend.left_out.empty()) continue;
     for (TrendSeries& series : trend.series) finish(series, trend.firmware);
-    add_digests(one, trend.series);
+    add_work(one, trend.series);
     shorten_options(trend.series);
     trends.push_back(std::move(trend));
   }

@@ -33,7 +33,6 @@ struct TrendSeries {
   MeasurementKey key;
   // Settings and work: "scale 0.02, warm caches"; "" if all series of the key have the same.
   std::string options;
-  std::string work_digest = {};    // Measurement::work_digest; "" if no result tells
   std::string unit;                // "MB/s", "files/s", "operations/s", "µs p99.9 read"
   Aspect aspect = Aspect::time;    // Aspect::tail: a latency
   std::vector<TrendPoint> points;  // by time; at least one

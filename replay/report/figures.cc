@@ -93,14 +93,33 @@ std::vector<std::string> missing_from(const Result& result) {
   };
   for (const JobRecord& job : result.plan.jobs) add(job.name, &Measurement::workload);
   for (const std::string& one : result.plan.file_systems) add(one, &Measurement::file_system);
-  const auto is_named = [&](const std::string& name) {
-    return std::ranges::find(missing, name) != missing.end();
-  };
+  const std::set<std::string> whole(missing.begin(), missing.end());
   for (const Measurement& one : result.measurements) {
-    if (!one.samples.empty() || is_named(one.workload) || is_named(one.file_system)) continue;
+    if (!one.samples.empty() || whole.contains(one.workload) || whole.contains(one.file_system)) {
+      continue;
+    }
     missing.push_back(fmt::format("{} on {}", subject_of(one), one.file_system));
   }
   return missing;
+}
+
+// The volume as the command named it. A directory that one command names relative to another one,
+// and another by its whole path, has one name, if nothing tells the two apart.
+std::string target_name(const VolumeDescription& volume, std::span<const ReportedResult> results) {
+  const bool is_relative = volume.target_kind == target_kind_name(TargetKind::directory) &&
+                           !volume.target.starts_with('/');
+  for (const ReportedResult& one : results) {
+    if (!is_relative || one.result.volumes.empty()) continue;
+    const VolumeDescription& other = one.result.volumes.front();
+    if (other.target.starts_with('/') && other.target.ends_with("/" + volume.target) &&
+        other.file_system == volume.file_system && other.size == volume.size &&
+        other.mount_options == volume.mount_options && other.layers == volume.layers &&
+        std::ranges::equal(other.drives, volume.drives, {}, &DeviceIdentity::name,
+                           &DeviceIdentity::name)) {
+      return other.target;
+    }
+  }
+  return volume.target;
 }
 
 }  // namespace
@@ -149,29 +168,14 @@ std::string drives_text(const Result& result) {
   return fmt::format("{}", fmt::join(names, " + "));
 }
 
-// The volume as the command named it. A directory that one command names relative to another one,
-// and another by its whole path, has one name.
-std::string target_name(const VolumeDescription& volume, std::span<const ReportedResult> results) {
-  const bool is_relative = volume.target_kind == target_kind_name(TargetKind::directory) &&
-                           !volume.target.starts_with('/');
-  for (const ReportedResult& one : results) {
-    if (!is_relative || one.result.volumes.empty()) continue;
-    const VolumeDescription& other = one.result.volumes.front();
-    if (other.target.starts_with('/') && other.target.ends_with("/" + volume.target) &&
-        other.file_system == volume.file_system && other.size == volume.size) {
-      return other.target;
-    }
-  }
-  return volume.target;
-}
-
 std::vector<std::string> result_names(std::span<const ReportedResult> results) {
   std::vector<std::string> names;
   for (const ReportedResult& one : results) {
     const Result& result = one.result;
     std::string name = result.label;
     if (name.empty()) name = drives_text(result);
-    if (name.empty() && !result.volumes.empty()) name = target_name(result.volumes.front(), results);
+    if (name.empty() && !result.volumes.empty())
+      name = target_name(result.volumes.front(), results);
     if (name.empty()) name = result.started;
     const std::string first = name;
     for (int number = 2; std::ranges::find(names, name) != names.end(); ++number) {

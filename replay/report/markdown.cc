@@ -32,9 +32,8 @@ std::string paragraph(const std::string& text) {
 // "1.04 × (0.81–1.33)": the interval of the expected time, relative to the recorded one.
 std::string ratio_text(const PredictedTime& one, double recorded_s) {
   const auto ratio = [&](double seconds) { return format_number(seconds / recorded_s); };
-  std::string text = ratio(one.median_s) + " ×";
-  if (!one.interval) return text;
-  return text + fmt::format(" ({}–{})", ratio(one.interval->low), ratio(one.interval->high));
+  return ratio(one.median_s) + " ×" +
+         (one.interval ? fmt::format(" ({})", range_cell(one.interval, ratio)) : "");
 }
 
 std::string prediction_table(const StoredPrediction& stored) {

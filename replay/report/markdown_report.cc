@@ -125,7 +125,14 @@ std::string volumes(const Result& result) {
   return markdown_table(rows);
 }
 
-// What the jobs of files do, and those whose authors describe them: a line each.
+// "mp3", "cached mp3": a set of FC-Test with the name of its job, as step_of; otherwise the job.
+std::string name_of(const WorkRecord& work) {
+  if (work.set.empty()) return work.job;
+  return work.job == info_of(JobKind::fc_test).name ? work.set
+                                                    : fmt::format("{} {}", work.job, work.set);
+}
+
+// What each job does, in a line: as much of it as a reader takes in.
 void add_work(const Result& result, std::vector<std::string>& list) {
   constexpr std::size_t kFew = 4;
   for (const WorkRecord& work : result.plan.work) {
@@ -136,8 +143,9 @@ void add_work(const Result& result, std::vector<std::string>& list) {
       parts.push_back(line.substr(std::min(line.find_first_not_of(' '), line.size())));
     }
     if (parts.empty()) continue;
-    list.push_back(
-        fmt::format("{}: {}", work.set.empty() ? work.job : work.set, fmt::join(parts, "; ")));
+    const bool cut = parts.size() < work.does.size() + (work.description.empty() ? 0 : 1);
+    if (cut) parts.emplace_back("…");
+    list.push_back(fmt::format("{}: {}", name_of(work), fmt::join(parts, "; ")));
   }
 }
 

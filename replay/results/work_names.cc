@@ -1,6 +1,7 @@
 #include "replay/results/work_names.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <set>
 #include <string>
@@ -16,6 +17,16 @@ void for_each_measurement(Result& result, const std::function<void(Measurement&)
   for (Result& control : result.control) std::ranges::for_each(control.measurements, visit);
 }
 
+// The patterns of indices have names of jobs and sets among other words (IndexDefinition).
+void rename_in_indexes(Result& result, const std::string& from, const std::string& to) {
+  for (IndexDefinition& index : result.plan.indexes) {
+    for (std::string& pattern : index.patterns) {
+      const std::size_t found = (" " + pattern + " ").find(" " + from + " ");
+      if (found != std::string::npos) pattern.replace(found, from.size(), to);
+    }
+  }
+}
+
 void rename_job(Result& result, const std::string& from, const std::string& to) {
   for (JobRecord& job : result.plan.jobs) {
     if (job.name == from) job.name = to;
@@ -24,6 +35,7 @@ void rename_job(Result& result, const std::string& from, const std::string& to) 
     if (work.job == from) work.job = to;
   }
   for (ReportView& view : result.plan.report) std::ranges::replace(view.jobs, from, to);
+  rename_in_indexes(result, from, to);
   for_each_measurement(result, [&](Measurement& one) {
     if (one.workload == from) one.workload = to;
   });
@@ -34,6 +46,7 @@ void rename_set(Result& result, const std::string& from, const std::string& to) 
     if (work.set == from) work.set = to;
   }
   for (ReportView& view : result.plan.report) std::ranges::replace(view.sets, from, to);
+  rename_in_indexes(result, from, to);
   for_each_measurement(result, [&](Measurement& one) {
     if (one.set == from) one.set = to;
   });
@@ -43,10 +56,16 @@ const std::string& name_of(const WorkRecord& work) {
   return work.set.empty() ? work.job : work.set;
 }
 
+// Also in results from before WorkRecord was stored.
 bool has_name(const Result& result, const WorkRecord& like, const std::string& name) {
-  return std::ranges::any_of(result.plan.work, [&](const WorkRecord& one) {
-    return one.set.empty() == like.set.empty() && name_of(one) == name;
-  });
+  const bool of_job = like.set.empty();
+  return std::ranges::any_of(result.plan.work,
+                             [&](const WorkRecord& one) {
+                               return one.set.empty() == of_job && name_of(one) == name;
+                             }) ||
+         std::ranges::any_of(result.measurements, [&](const Measurement& one) {
+           return (of_job ? one.workload : one.set) == name;
+         });
 }
 
 std::set<std::string> digests_of(const Result& result, const WorkRecord& work) {

@@ -17,7 +17,8 @@ bool has_written(const Sample& sample) {
     OperationKind kind{};
     if (!find_operation_kind(name, kind) || is_change(kind)) return true;
     opens = opens || kind == OperationKind::open;
-    reads = reads || kind == OperationKind::read || kind == OperationKind::list;
+    reads = reads || kind == OperationKind::read || kind == OperationKind::list ||
+            kind == OperationKind::map || kind == OperationKind::fault;
   }
   // The name of a call does not say whether it has created a file. What opens files and does not
   // read them creates them.

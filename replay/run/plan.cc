@@ -104,11 +104,14 @@ class Loader {
   const std::set<std::string>& left_out() const { return left_out_; }
 
  private:
-  // The second of two files of one name in different folders is named by its path.
+  // The second of two files of one name in different folders is named by its path, which differs
+  // from the name of the first.
   void name_apart(const CatalogueItem& item, JobOptions& options) {
     if (job_source_of(item).kind == JobKind::fc_test) return;  // named by its sets
     const auto [first, is_new] = paths_.try_emplace(item.shown_name(), item.name);
-    if (!is_new && first->second != item.name && options.name.empty()) options.name = item.name;
+    if (is_new || first->second == item.name || !options.name.empty()) return;
+    const bool is_bare = !item.in_catalogue && item.name == item.file();
+    options.name = is_bare ? "./" + item.name : item.name;
   }
 
   // Creates jobs with the command line's sweeps of keys that they have.

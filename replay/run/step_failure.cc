@@ -40,9 +40,10 @@ int error_of_writing(int root, std::uint64_t bytes) {
 // Whether an operation of this kind may need space on the volume.
 bool takes_space(OperationKind kind) {
   using enum OperationKind;
-  constexpr std::array kKinds = {open,     close,     write,      truncate,   copy_range, symlink,
-                                 link,     rename,    make_node,  allocate,   sync,       sync_data,
-                                 sync_map, set_xattr, sync_range, sync_volume};
+  constexpr std::array kKinds = {open,           close,      write,     truncate, copy_range,
+                                 make_directory, symlink,    link,      rename,   make_node,
+                                 allocate,       sync,       sync_data, sync_map, set_xattr,
+                                 sync_range,     sync_volume};
   return std::ranges::find(kKinds, kind) != kKinds.end();
 }
 
@@ -63,9 +64,9 @@ bool may_hide_full_volume(const std::string& error) {
 
 // Whether the operation failed for lack of space without saying so.
 bool hides_full_volume(const DivergenceExample& what, std::span<Volume* const> volumes) {
-  const std::string error = what.result < 0 ? errno_name(static_cast<int>(-what.result))
-                                            : std::string(FailedCalls::kCutShort);
-  return takes_space(what.operation) && may_hide_full_volume(error) &&
+  const bool may_hide =
+      what.result >= 0 || filereel::may_hide_full_volume(static_cast<int>(-what.result));
+  return may_hide && takes_space(what.operation) &&
          std::ranges::any_of(volumes,
                              [](const Volume* volume) { return is_full_share(volume->root()); });
 }

@@ -260,7 +260,9 @@ class WorkloadJob final : public Job {
     return work;
   }
   std::string work_digest(std::uint64_t point) const override {
-    return recipe_digest(workload_.recipe(point));
+    Recipe recipe = workload_.recipe(point);
+    recipe.scale = options_.scale;  // of its file sets, which may be too large otherwise
+    return recipe_digest(recipe);
   }
 
   std::uint64_t points() const override { return workload_.points(); }

@@ -83,8 +83,10 @@ class DirectoryVolume final : public Volume {
     if (mounted_.type.empty()) mounted_.type = type_by_magic(directory_.place());
     limits_ = limits_at(directory_.place(), mounted_);
     device_ = storage_of_file(there).device;
-    if (const Descriptor device = open_device(); device && mounted_.type.starts_with("ext")) {
-      limits_.cluster = std::max(limits_.cluster, ext_cluster_size(device.get()));
+    if (mounted_.type.starts_with("ext")) {
+      if (const Descriptor device = open_device()) {
+        limits_.cluster = std::max(limits_.cluster, ext_cluster_size(device.get()));
+      }
     }
     network_ = network_share(mounted_);
     if (network_) find_link(*network_);

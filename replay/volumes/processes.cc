@@ -7,7 +7,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "filesets/system/directory_names.h"
@@ -79,10 +78,7 @@ std::optional<double> process_user_s(pid_t process) {
 std::optional<pid_t> fuse_driver_of(const MountedFileSystem& mounted) {
   if (!mounted.type.starts_with("fuse")) return std::nullopt;
   constexpr std::string_view kConnection = "fuse_connection:";
-  // The kernel's own form of the device number; that of fuseblk is a block device's.
-  constexpr unsigned kMinorBits = 20;
-  const std::string number =
-      fmt::format("{}", (major(mounted.device) << kMinorBits) | minor(mounted.device));
+  const std::string number = std::to_string(fuse_connection(mounted));
   for (const pid_t process : all_processes()) {
     const std::string device = fuse_device_of(process);
     if (device.empty()) continue;

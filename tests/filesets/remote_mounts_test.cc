@@ -25,7 +25,9 @@ RemoteMounts mounts_at(const TempDir& temp) {
       << "30 20 0:40 / " << temp / "nas" << " rw - nfs4 nas:/data rw\n"
       << "31 20 0:41 / " << temp / "ssh" << " rw - fuse.sshfs me@nas:/home rw\n"
       << "32 20 8:17 / " << temp / "stick" << " rw - fuseblk /dev/sdb1 rw\n"
-      << "33 30 8:33 / " << temp / "nas/local" << " rw - ext4 /dev/sdc1 rw\n";
+      << "33 30 8:33 / " << temp / "nas/local" << " rw - ext4 /dev/sdc1 rw\n"
+      << "34 20 0:50 / " << temp / "auto" << " rw - autofs systemd-1 rw\n"
+      << "35 34 8:49 / " << temp / "auto" << " rw - ext4 /dev/sdd1 rw\n";
   return RemoteMounts(temp / "mountinfo");
 }
 
@@ -38,6 +40,7 @@ TEST_CASE("mounts that may hang are found by names and links alone") {
   };
   CHECK(at("/").empty());
   CHECK(at(temp / "nasty").empty());
+  CHECK(at(temp / "auto/a").empty());  // mounted over the automounter
   CHECK(at(temp / "nas") == temp / "nas");
   CHECK(at(temp / "nas/a/b") == temp / "nas");
   CHECK(at(temp / "nas/local/b") == temp / "nas");  // on the way

@@ -262,11 +262,15 @@ class Full(Hung):
             with self.share() as (point, _):
                 size = "1 MiB"
                 reel = self.write_set(f"name: big\ngroups:\n  - count: 10\n    size: {size}\n")
-                running = self.start("run", "--near", point, "--set", reel, "--runs", "4", "--json",
+                running = self.start("run", "--near", point, "--set", reel, "--runs", "100", "--json",
                                      self.scratch / "r.json", "--html", self.scratch / "r.html")
                 wait_until(lambda: (self.work_folder(served) / "original").exists(), 60)
-                with open(served / "other", "wb") as file, contextlib.suppress(OSError):
-                    file.write(b"x" * (24 * MIB))
+                with open(served / "other", "wb", buffering=0) as file:  # also what a step frees
+                    def fill():
+                        with contextlib.suppress(OSError):
+                            file.write(b"x" * MIB)
+                        return running.ended()
+                    wait_until(fill, 60)
                 done = running.finish(PATIENCE)
             self.assertEqual(done.code, 1, done)
             words = ", and the volume has no free space"

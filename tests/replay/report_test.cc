@@ -337,8 +337,18 @@ TEST_CASE("a directory has one name, however it was named") {
   results[0].result.volumes.front().target = "cand";
   results[1].result.volumes.front().target = "/mnt/one/cand";
   CHECK(result_names(results) == std::vector<std::string>{"/mnt/one/cand", "/mnt/one/cand (2)"});
-  results[1].result.volumes.front().size += 1;
-  CHECK(result_names(results) == std::vector<std::string>{"cand", "/mnt/one/cand"});
+  const std::vector<std::string> apart = {"cand", "/mnt/one/cand"};
+  SUBCASE("another size") {
+    results[1].result.volumes.front().size += 1;
+  }
+  SUBCASE("another drive without a model") {
+    results[0].result.volumes.front().drives.emplace_back().name = "vda";
+    results[1].result.volumes.front().drives.emplace_back().name = "vdb";
+  }
+  SUBCASE("other mount options") {
+    results[1].result.volumes.front().mount_options += ",sync";
+  }
+  CHECK(result_names(results) == apart);
 }
 
 TEST_CASE("the interrupted run says what is missing") {

@@ -95,6 +95,17 @@ TEST_CASE("a content that only one side has is left out and named") {
   CHECK(has_warning(comparison, "left-out"));
 }
 
+TEST_CASE("a result of unknown content does not join the contents of the others") {
+  const Result one = result_of("a.yaml", kOneDigest), other = result_of("a.yaml", kOtherDigest);
+  Result unknown = result_of("a.yaml", "");
+  unknown.session = "earlier";
+  const std::array base = {unknown, one};
+  const std::array fresh = {one, other};
+  const ResultComparison comparison = compare_results(base, fresh);
+  CHECK(comparison.comparable());
+  CHECK(has_warning(comparison, "left-out"));
+}
+
 TEST_CASE("unknown content is compared by name, with one warning") {
   const ResultComparison comparison =
       compare_work(result_of("mixed.yaml", ""), result_of("mixed.yaml", kOtherDigest));
@@ -125,6 +136,19 @@ TEST_CASE("the same content under another file name has the first name") {
   CHECK(has_warning(comparison, "renamed-file"));
 }
 
+TEST_CASE("files are said to be the same only where their content is known to be") {
+  Result base = result_of("nightly", kOneDigest), fresh = result_of("nightly", kOtherDigest);
+  base.plan.work[0].file = "a.yaml";
+  fresh.plan.work[0].file = "b.yaml";
+  SUBCASE("another scale") {
+    fresh.plan.jobs[0].scale = 0.5;
+  }
+  SUBCASE("unknown content") {
+    base.measurements[0].work_digest = fresh.measurements[0].work_digest = "";
+  }
+  CHECK_FALSE(has_warning(compare_work(base, fresh), "renamed-file"));
+}
+
 TEST_CASE("names that plans give, that both results have, or of other content stay") {
   Result base = result_of("mixed.yaml", kOneDigest), fresh = result_of("copy.yaml", kOneDigest);
   SUBCASE("by a plan") {
@@ -144,6 +168,13 @@ TEST_CASE("names that plans give, that both results have, or of other content st
   CHECK(fresh.measurements[0].workload == "copy.yaml");
 }
 
+TEST_CASE("a name that an older result has stays, so that both are compared") {
+  Result older = result_of("copy.yaml", ""), base = result_of("mixed.yaml", kOneDigest),
+         fresh = result_of("copy.yaml", kOneDigest);
+  name_alike(std::array{&older, &base, &fresh});
+  CHECK(fresh.measurements[0].workload == "copy.yaml");
+}
+
 TEST_CASE("older results name recipes without folders, unless two would have one name") {
   Result result = result_of("/home/me/mixed.yaml", "");
   shorten_older_names(result);
@@ -157,6 +188,13 @@ TEST_CASE("older results name recipes without folders, unless two would have one
   Result named = result_of("read 4K/64K", "");
   shorten_older_names(named);
   CHECK(named.measurements[0].workload == "read 4K/64K");
+}
+
+TEST_CASE("the patterns of indices follow the names") {
+  Result base = result_of("mixed.yaml", kOneDigest), fresh = result_of("copy.yaml", kOneDigest);
+  fresh.plan.indexes = {{.name = "all", .patterns = {"copy.yaml", "copy.yaml read", "*.yaml"}}};
+  name_alike(std::array{&base, &fresh});
+  CHECK(fresh.plan.indexes[0].patterns == Lines{"mixed.yaml", "mixed.yaml read", "*.yaml"});
 }
 
 TEST_CASE("a long description is cut, and says how much is left out") {

@@ -121,6 +121,13 @@ TEST_CASE("other work of the same name is another line") {
   CHECK(series[1].options.ends_with("work 100000000 bytes in 4 files"));
 }
 
+TEST_CASE("an older result that does not say what ends its work is on the same line") {
+  HistoryEntry older = entry_of(1, "1.0", 1), newer = entry_of(2, "1.0", 1);
+  older.result.measurements[0].ends.reset();
+  newer.result.measurements[0].ends = PhaseEnd::work;
+  CHECK(trends_of(folder_of({older, newer})).at(0).series.size() == 1);
+}
+
 TEST_CASE("what was measured with other options is another line, which says which") {
   HistoryEntry other = entry_of(2, "1.0", 1);
   other.result.plan.jobs[0].scale = 2;

@@ -50,6 +50,7 @@ TEST_CASE("work that reads has written nothing") {
   CHECK_FALSE(wrote({"open", "getdents", "close", "stat"}));
   CHECK_FALSE(wrote({"stat", "access", "readlink", "getxattr", "listxattr", "statfs", "lock"}));
   CHECK_FALSE(wrote({"open", "read", "mmap", "fault", "munmap"}));
+  CHECK_FALSE(wrote({"open", "mmap", "fault", "munmap", "close"}));
   CHECK_FALSE(wrote({"read", "fsync"}));
 }
 

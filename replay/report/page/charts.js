@@ -264,10 +264,10 @@ function spreadCell(figure, spread) {
 
 // Curves. `lines` are {name, points: [{x, y}]}; a logarithmic axis cannot show zero.
 function lineChart({title, xTitle, yTitle, xLabels, lines, logarithmic, text, caption, dots, tableOf,
-                    words, xText, xTicks, xRange, legend = true, height = 280}) {
+                    words, xText, xTicks, xRange, letters = 12, legend = true, height = 280}) {
   const xAxis = () => {
     if (xLabels) {
-      const short = xLabels.length ? shortenedAll(xLabels.map(String), 12) : [];
+      const short = shortenedAll(xLabels.map(String), letters);
       return axis(xTitle, {type: 'category', offset: Boolean(dots), ticks: {callback: (value, i) => short[i]}});
     }
     if (!xTicks) return axis(xTitle, {type: 'linear', ticks: xText ? {callback: (value) => tick(xText(value))} : {}});

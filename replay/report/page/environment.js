@@ -64,7 +64,7 @@ function volumeFacts(volume) {
     ['file system', volume.file_system], ['target', volume.target],
     ['offset', volume.start === undefined ? '' : size(volume.start)],
     ...(volume.states || []).map((one) => [one.layer, one.state]), ['kind', volume.target_kind],
-    ['driver', volume.driver === 'kernel' ? 'kernel driver' : fuseText(volume)], ['age', volume.age],
+    ['driver', driverText(volume, 'kernel driver')], ['age', volume.age],
     ['size', volume.size ? size(volume.size) : ''], ['layers', volume.layers.join(' on ')],
     ...(volume.features_unknown ? [['features', `unknown (${volume.features_unknown})`]] : Object.entries(volume.features || {})),
     ['in use before', volume.used === undefined ? '' : `${Math.round(volume.used * 100)}\u202f%`],
@@ -116,9 +116,11 @@ function showWork(data) {
   if (all.size === 0) return;
   const part = section('What it does');
   part.id = 'work';
+  // As step_of in replay/report/formatting.h.
+  const nameOf = ({job, set}) => !set ? job : job === 'fc-test' ? set : `${job} ${set}`;
   for (const {work, results} of all.values()) {
     const some = results.length < data.results.length;
-    part.append(collapsible([named(work.set || work.job), work.description ? [': ', named(work.description)] : '',
+    part.append(collapsible([named(nameOf(work)), work.description ? [': ', named(work.description)] : '',
                              some ? [' (', named(results.join(', ')), ')'] : ''],
         () => element('div', {},
             work.file && work.file !== work.job ? element('p', {}, 'File: ', named(work.file)) : '',

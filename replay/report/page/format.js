@@ -85,8 +85,13 @@ const FIGURES = Object.fromEntries(data.metrics.map((one) => [one.name, {
   unit: {'MB/s': 'MB/s', '1/s': one.heading, s: 's', us: '', share: ''}[one.unit],
 }]));
 
-// The driver in user space of a volume or measurement; that of sshfs has the name of the file system.
-const fuseText = (of) => of.driver === of.file_system ? 'FUSE' : `FUSE: ${of.driver}`;
+// The driver of a volume or measurement: "FUSE: ntfs-3g"; that of sshfs has the name of the file system.
+// A measurement without a volume has none.
+function driverText(of, kernel) {
+  if (of.driver === 'kernel') return kernel;
+  if (of.driver === 'none') return 'none';
+  return of.driver === of.file_system ? 'FUSE' : `FUSE: ${of.driver}`;
+}
 
 // With its unit, unless the axis has it.
 function figureText(figure, value) {

@@ -64,6 +64,7 @@ function trendChart(device, series) {
     xTitle: times.in ? `result, ${times.in}` : 'result',
     yTitle: isTail(series) ? '' : series.unit,
     xLabels: times.labels,
+    letters: 17,  // the longest label: "24-02-29 12:00:00"
     text: (value) => trendText(series, value),
     lines,
     words: `Line chart: ${series.name}, ${unitOf(series)}. ` + lines.map((line) => `Firmware ${line.name}: ` +
@@ -116,7 +117,7 @@ function showTrends(part, device) {
     part.append(element('div', {class: 'controls'},
         selection('Measurement', names.map((name) => [name, name]), show, largest)));
   }
-  part.append(element('p', {class: 'hint'}, 'Points are medians, a line for each firmware. Solid whiskers: 95 % interval of the median. Dashed whiskers: range, minimum to maximum, of fewer than six runs.'), charts);
+  part.append(element('p', {class: 'hint'}, 'Points are medians of the runs, those of tails percentiles of all runs together; a line for each firmware. Solid whiskers: 95 % interval of the median. Dashed whiskers: minimum and maximum of the runs, for tails and for fewer than six runs.'), charts);
   show(largest);
   part.append(collapsible(`All ${counted(device.series.length, 'trend', 'trends')}`, () => trendTable(device)));
 }

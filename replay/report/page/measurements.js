@@ -76,7 +76,7 @@ function measurementFacts(one) {
     const spread = spreadIn(one, key), range = rangeText(key, spread);
     return [FIGURES[key].title, `${figureText(key, spread.median)}${range ? ` (${range})` : ''}`];
   });
-  pairs.push(['Driver', one.driver === 'kernel' ? 'kernel' : named(fuseText(one))]);
+  pairs.push(['Driver', named(driverText(one, 'kernel'))]);
   if (one.block_share !== undefined) pairs.push(['Share of the block-level speed', share(one.block_share)]);
   if (one.latency_share !== undefined) pairs.push(["File system's share of latency", share(one.latency_share)]);
   if (one.device_written !== undefined) {

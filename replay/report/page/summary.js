@@ -60,12 +60,12 @@ function whatWasMeasured(result) {
 // Of volumes without a known drive, such as images.
 const targetsOf = (volumes) => unique(volumes.map(({target}) => target)).join(', ');
 
-// With its file system if it differs from those under test.
+// With its file system if it differs from those under test; '' without one.
 function farVolumes(result) {
   const far = result.volumes.filter(({role}) => role !== 'near');
   const own = unique(far.map((one) => one.file_system)).filter(
       (name) => result.measurements.every((one) => one.file_system !== name));
-  return targetsOf(far) + (own.length ? ` (${own.join(', ')})` : '');
+  return far.length ? named(targetsOf(far) + (own.length ? ` (${own.join(', ')})` : '')) : '';
 }
 
 function kindOfVolume() {

@@ -454,7 +454,7 @@ function whiskerNote() {
   const parts = ['Bars and points are medians.'];
   if (spreads.some((one) => one.length > 3)) parts.push('Solid whiskers: 95 % interval of the median.');
   if (spreads.some((one) => one.length === 3 && one[1] < one[2])) {
-    parts.push('Dashed whiskers: minimum and maximum of the samples, of percentiles and maxima, and of fewer than six samples.');
+    parts.push('Dashed whiskers: minimum and maximum of the samples, for percentiles and maxima, and where there are fewer than six samples.');
   }
   return element('p', {class: 'hint'}, parts.join(' '));
 }
