@@ -222,7 +222,7 @@ std::string reasons(const ResultComparison& comparison, const Parameters& shared
   if (shown == all.size()) return text;
   std::size_t others = 0;
   for (const Undecided& one : std::span(all).subspan(shown)) others += one.keys.size();
-  return text + fmt::format("cannot tell: {} more, for other reasons; --all lists them\n", others);
+  return text + fmt::format("cannot tell: {} more; --all lists them\n", others);
 }
 
 std::string conclusion(const ResultComparison& comparison, const Session& session, int descriptor) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
@@ -85,14 +86,17 @@ std::vector<ReportOutput> outputs_of(const ReportArguments& arguments) {
 void mark_reference(const std::string& name, std::vector<ReportedResult>& results) {
   if (name.empty()) return;
   bool any = false;
+  std::vector<std::string> names;
   for (ReportedResult& one : results) {
     one.reference = one.result.label == name || one.file == name;
     any = any || one.reference;
+    names.push_back(one.result.label.empty() ? one.file : one.result.label);
   }
   if (any) return;
-  throw Error(ErrorKind::usage,
-              fmt::format("--reference '{}' is neither a label nor a file of the results",
-                          printable(name)));
+  throw Error(
+      ErrorKind::usage,
+      fmt::format("--reference '{}' is neither a label nor a file of the results; use one of: {}",
+                  printable(name), printable(fmt::format("{}", fmt::join(names, ", ")))));
 }
 
 void report(const ReportArguments& arguments, const Session& session) {

@@ -206,8 +206,8 @@ class SeriesRun {
     const std::string text = session_difference(result, expected);
     if (text.empty()) return;
     throw Error(ErrorKind::usage,
-                fmt::format("{} is not a session of this command: {}; remove it, or name another "
-                            "file",
+                fmt::format("{} is not a session of this command: {}; repeat the command as it was "
+                            "(is everything mounted?), or name another file",
                             printable(file), text));
   }
 

@@ -15,8 +15,9 @@
 namespace filereel {
 
 bool may_hide_full_volume(int error) {
-  // sshfs says EPERM for every failure of the server without an error number.
-  constexpr std::array kErrors = {EIO, EPERM, EREMOTEIO};
+  // sshfs says EPERM for every failure of the server without an error number, EEXIST for that of
+  // mkdir.
+  constexpr std::array kErrors = {EIO, EPERM, EEXIST, EREMOTEIO};
   return std::ranges::find(kErrors, error) != kErrors.end();
 }
 

@@ -56,7 +56,14 @@ std::string release_advice(const MountedFileSystem& mounted) {
   if (!mounted.type.starts_with("fuse")) {
     return fmt::format("'umount -f {}'", printable_line(mounted.mount_point));
   }
-  return fmt::format("'echo 1 > /sys/fs/fuse/connections/{}/abort'", fuse_connection(mounted));
+  constexpr const char* kConnections = "/sys/fs/fuse/connections";
+  const std::string connection = fmt::format("{}/{}", kConnections, fuse_connection(mounted));
+  // Containers lack the file system.
+  return fmt::format("{}'echo 1 > {}/abort'",
+                     path_exists(connection)
+                         ? ""
+                         : fmt::format("'mount -t fusectl none {}' and then ", kConnections),
+                     connection);
 }
 
 RemoteMounts::RemoteMounts(const std::string& mountinfo) {

@@ -49,17 +49,16 @@ std::vector<ResultGroup> by_file_system(std::span<const ResultGroup> groups,
   const auto is_asked_for = [&](const std::string& name) {
     return file_systems.empty() || std::ranges::find(file_systems, name) != file_systems.end();
   };
-  std::vector<std::string> all = all_file_systems(groups);
-  std::erase_if(all, [&](const std::string& name) { return !is_asked_for(name); });
   std::vector<ResultGroup> list;
   for (const ResultGroup& group : groups) {
-    for (const std::string& name : file_systems_of(group.results)) {
-      if (!is_asked_for(name)) continue;
+    std::vector<std::string> names = file_systems_of(group.results);
+    std::erase_if(names, [&](const std::string& name) { return !is_asked_for(name); });
+    for (const std::string& name : names) {
       ResultGroup& one = list.emplace_back();
       one.files = group.files;
-      one.name = groups.size() == 1 ? name
-                 : all.size() == 1  ? group.name
-                                    : fmt::format("{} {}", group.name, name);
+      one.name = groups.size() == 1  ? name
+                 : names.size() == 1 ? group.name
+                                     : fmt::format("{} {}", group.name, name);
       one.results = all_on(group.results, name);
     }
   }

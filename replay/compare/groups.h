@@ -22,8 +22,8 @@ struct ResultGroup {
 void name_alike(std::span<ResultGroup> groups);
 
 // Splits groups by file system, in their order; only `file_systems` if any are given. A part is
-// named after the group, followed by the file system if there are several; or after the file system
-// if there is only one group.
+// named after the group, followed by the file system if the group has several; or after the file
+// system if there is only one group.
 std::vector<ResultGroup> by_file_system(std::span<const ResultGroup> groups,
                                         std::span<const std::string> file_systems);
 

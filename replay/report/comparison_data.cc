@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "replay/compare/comparison_json.h"
 #include "replay/json.h"
 
 namespace filereel {
@@ -53,7 +54,7 @@ Json comparison_data(const ResultComparison& comparison) {
                {"overall", comparison.comparable() ? verdict_name(comparison.overall)
                                                    : "nothing is comparable"},
                {"changes", Json::array()},
-               {"warnings", Json::array()},
+               {"warnings", warnings_to_json(comparison.warnings)},
                {"measurements", Json::array()},
                {"only_base", to_json(comparison.only_base, shared)},
                {"only_fresh", to_json(comparison.only_fresh, shared)}};
@@ -62,10 +63,6 @@ Json comparison_data(const ResultComparison& comparison) {
                                {"what", one.what},
                                {"base", one.base},
                                {"fresh", one.fresh}});
-  }
-  for (const Warning& one : comparison.warnings) {
-    json["warnings"].push_back(
-        {{"code", one.code}, {"text", one.text}, {"next_step", one.next_step}});
   }
   for (const ComparedMeasurement& one : comparison.measurements) {
     json["measurements"].push_back(to_json(one, shared));

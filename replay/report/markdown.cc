@@ -124,6 +124,15 @@ std::string comparison_table(const ResultComparison& comparison) {
   return markdown_table(rows);
 }
 
+std::string warning_bullets(const std::vector<Warning>& warnings) {
+  std::vector<std::string> list;
+  for (const Warning& one : warnings) {
+    list.push_back(fmt::format("{} ({}). {}", sentence_of(one.text, ""), one.code,
+                               sentence_of(one.next_step)));
+  }
+  return markdown_bullets(list);
+}
+
 std::string index_table(const Index& index, std::span<const std::string> names) {
   // Without a unit, the values are relative themselves.
   const bool also_relative = index.reference && !index.unit.empty();
@@ -200,12 +209,7 @@ std::string markdown_comparison(const ResultComparison& comparison) {
       share_text(comparison.options.threshold),
       markdown_text(sentence_of(promise_text(comparison))));
   text += paragraph(control_text(comparison.control));
-  std::vector<std::string> remarks;
-  for (const Warning& one : comparison.warnings) {
-    remarks.push_back(fmt::format("{} ({}). {}", sentence_of(one.text, ""), one.code,
-                                  sentence_of(one.next_step)));
-  }
-  text += markdown_bullets(remarks);
+  text += warning_bullets(comparison.warnings);
   if (comparison.measurements.empty()) return text;
   text += comparison_table(comparison) + paragraph(basis_of_changes(comparison));
   std::vector<std::string> reasons;
@@ -245,7 +249,8 @@ std::string markdown_ranking(const Ranking& ranking) {
       if (entry.rank > 0) row[entry.group + 1] = rank_text(entry.rank, entry.last_rank);
     }
   }
-  std::string text = "## What is proven\n\n" + markdown_bullets(proven);
+  std::string text =
+      "## What is proven\n\n" + warning_bullets(ranking.warnings) + markdown_bullets(proven);
   if (!proven.empty()) text += markdown_table(rows);
   return text + markdown_bullets(others) + paragraph(promise_text(ranking));
 }

@@ -159,7 +159,7 @@ std::string results_section(std::span<const ReportedResult> results,
   text +=
       "Medians with 95 % intervals, from six runs on, otherwise with minimum and maximum; "
       "percentiles and maxima of latency are those of all samples together; 1 MB is 10^6 bytes";
-  return text + (overview.series.size() > 1
+  return text + (text.contains("**")
                      ? "; bold: the fastest, and all that are neither proven nor indicated to be "
                        "slower.\n\n"
                      : ".\n\n");
@@ -236,7 +236,9 @@ std::string markdown_report(const ReportColumns& columns,
   text += "\n";
   text += differences_section(conclusions.standings.ranking);
   if (conclusions.comparison) text += markdown_comparison(*conclusions.comparison);
-  if (!conclusions.comparison) text += markdown_ranking(conclusions.standings.ranking);
+  if (!conclusions.comparison || overview.series.size() != 2) {
+    text += markdown_ranking(conclusions.standings.ranking);
+  }
   text += markdown_indexes(conclusions.standings.indexes, names_of(overview));
   text += results_section(results, conclusions);
   text += result_sections(results);

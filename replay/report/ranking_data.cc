@@ -13,6 +13,7 @@
 
 #include "filesets/system/counted.h"
 #include "filesets/system/units.h"
+#include "replay/compare/comparison_json.h"
 #include "replay/compare/groups.h"
 #include "replay/compare/ranking_json.h"
 #include "replay/compare/ranking_text.h"
@@ -121,10 +122,11 @@ std::string index_text(const Overview& overview, const Index& index, std::size_t
 
 // Whether the intervals of an index leave open that the best group is better than all others: those
 // of the ratio, where one of the two is the reference.
-std::string doubt_of(const Index& index, std::span<const std::size_t> order) {
+std::string doubt_of(const Overview& overview, const Index& index,
+                     std::span<const std::size_t> order) {
   constexpr double kReference = 100;
   const IndexValue& best = index.values[order[0]];
-  bool overlap = false;
+  std::vector<std::string> open;
   for (const std::size_t other : order.subspan(1)) {
     const IndexValue& next = index.values[other];
     const bool to_reference = order[0] == index.reference || other == index.reference;
@@ -132,11 +134,16 @@ std::string doubt_of(const Index& index, std::span<const std::size_t> order) {
     if (to_reference ? !ratio : !best.interval || !next.interval) {
       return ", not certain: there are too few runs for an interval";
     }
-    overlap = overlap || (to_reference ? ratio->low <= kReference && kReference <= ratio->high
-                                       : best.interval->low <= next.interval->high &&
-                                             next.interval->low <= best.interval->high);
+    const bool overlap = to_reference ? ratio->low <= kReference && kReference <= ratio->high
+                                      : best.interval->low <= next.interval->high &&
+                                            next.interval->low <= best.interval->high;
+    if (overlap) open.push_back(overview.series[other].name);
   }
-  return overlap ? ", not certain: the 95 % intervals leave the order open" : "";
+  return open.empty() ? ""
+                      : fmt::format(
+                            ", not certain: the 95 % intervals leave open whether it is "
+                            "better than {}",
+                            fmt::join(open, ", "));
 }
 
 // "B leads the index “all” with 123 MB/s (110–130), not certain: …"; "" without one.
@@ -146,7 +153,7 @@ std::string leader_text(const Overview& overview, const Standings& standings) {
   const std::vector<std::size_t> order = index.order();
   return fmt::format("{} leads the index “{}”{}{}", overview.series[order[0]].name,
                      index.definition.name, index_text(overview, index, order[0]),
-                     doubt_of(index, order));
+                     doubt_of(overview, index, order));
 }
 
 }  // namespace
@@ -233,7 +240,9 @@ Json ranking_data(const Standings& standings) {
   const Ranking& ranking = standings.ranking;
   if (ranking.names.empty()) return nullptr;
   const Parameters shared = shared_replay_of(ranking.measurements);
-  Json json = {{"promise", promise_text(ranking)}, {"measurements", Json::array()}};
+  Json json = {{"promise", promise_text(ranking)},
+               {"warnings", warnings_to_json(ranking.warnings)},
+               {"measurements", Json::array()}};
   for (const RankedMeasurement& one : ranking.measurements) {
     Json ranks(ranking.names.size(), nullptr);
     for (const RankedEntry& entry : one.entries) {

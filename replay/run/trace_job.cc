@@ -274,8 +274,9 @@ class TraceJob final : public Job {
   WorkRecord work() const override {
     WorkRecord work{.job = name_, .file = sweep_.at(0).file};
     if (const auto& workload = traces_->workload()) work.description = workload->description;
-    work.add(traces_->is_recorded() ? std::vector{describe_trace(trace_at(0).info())}
-                                    : recipe_lines(traces_->workload()->recipe(0)));
+    work.add(traces_->is_recorded()
+                 ? std::vector{describe_trace(trace_at(0).info())}
+                 : recipe_lines(traces_->workload()->recipe(0, sweep_.at(0).scale)));
     return work;
   }
   std::string work_digest(std::uint64_t point) const override {

@@ -238,8 +238,8 @@ class WorkloadJob final : public Job {
     for (std::uint64_t point = 0; point < points(); ++point) {
       if (!changes_files(recipe_at(point))) continue;
       throw Error(ErrorKind::usage,
-                  fmt::format("--verify tree does not apply to {}: the files its phases leave "
-                              "depend on timing and chance",
+                  fmt::format("--verify tree does not apply to {}: its phases create, remove or "
+                              "resize files",
                               workload_.name));
     }
   }
@@ -254,7 +254,7 @@ class WorkloadJob final : public Job {
   WorkRecord work() const override {
     WorkRecord work{
         .job = workload_.name, .file = options_.file, .description = workload_.description};
-    Recipe recipe = workload_.recipe(0);
+    Recipe recipe = recipe_at(0);
     for (RecipeFiles& files : recipe.files) files.set = base_name(files.set);
     work.add(recipe_lines(recipe));
     return work;

@@ -64,7 +64,7 @@ TEST_CASE("what ends calls that wait for a mount depends on its kind") {
   const MountedFileSystem fuse = remote.on_way_to(temp / "ssh").value();
   CHECK(silence_text(nfs) == temp / "nas" + " (nfs4) does not respond");
   CHECK(release_advice(nfs) == "'umount -f " + temp / "nas" + "'");
-  CHECK(release_advice(fuse) == "'echo 1 > /sys/fs/fuse/connections/41/abort'");
+  CHECK(release_advice(fuse).ends_with("'echo 1 > /sys/fs/fuse/connections/41/abort'"));
 }
 
 TEST_CASE("work that takes too long is left behind, from then on for its mount") {

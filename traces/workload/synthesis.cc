@@ -444,7 +444,8 @@ std::uint64_t Synthesis::bytes(std::size_t phase) const {
   const RecipePhase& what = state_->recipe.phases[phase];
   const std::uint32_t parts = state_->options.parts;
   if (what.stop.bytes > 0) return what.stop.bytes / parts;
-  if (what.stop.time_ns > 0 || what.stop.operations > 0) return 0;
+  const bool by_time = what.stop.time_ns > 0 && what.stop.passes == 0;
+  if (by_time || what.stop.operations > 0) return 0;
   std::uint64_t bytes = 0;
   for (const RecipeThreads& threads : what.threads) {
     bytes += state_->volumes_of(threads) *

@@ -18,8 +18,9 @@ function showComparison(data) {
   if (data.comparison) fillComparison(section('Comparison'), data.comparison);
 }
 
-function addWarnings(part, comparison) {
-  for (const one of comparison.warnings) {
+// Of a comparison or ranking.
+function addWarnings(part, {warnings}) {
+  for (const one of warnings) {
     part.append(element('p', {class: 'banner'}, named(sentence(one.text)), ' ', named(sentence(one.next_step))));
   }
 }

@@ -156,7 +156,7 @@ const GLOSSARY = [
   ['95 % interval', 'Contains the true median with at least 95 % confidence, as far as the runs of this session tell: from one of its runs to another; their distribution does not matter. It takes six runs.'],
   ['range', 'Minimum to maximum of the runs, where they are too few for an interval. It has no confidence level.'],
   ['95 %, sessions', 'A 95 % interval that also contains the spread which sessions (other days, other boots) are assumed to have, so it is wider than that of the runs: that of times, of indices, and of ratios between sessions. Ratios of volumes measured in turns, with a control volume or in several sessions rest on measured figures alone: theirs are called 95 % interval.'],
-  ['proven', 'The corrected p is at most 0.015, or 0.0075 in a ranking, and the change is larger than the threshold. ▲, “slower”, “faster” and different ranks are proven.'],
+  ['proven', 'The corrected p is at most 0.015, or 0.0075 in a ranking, and the change is larger than the threshold. “slower”, “faster” and different ranks are proven. ▲ marks all that are neither proven nor indicated to be slower than another.'],
   ['indicated', 'The 95 % interval lies beyond the threshold, but that is not proven. Where nothing differs, this is seen once in 20 measurements by chance.'],
   ['p (Holm)', 'The probability of a difference at least this large if there was none, in either direction, corrected by Holm\'s method for all tests of the comparison. A verdict needs at most 0.015: half of it is in each direction, which keeps the promise of at most 1 false alarm in 100 comparisons.'],
   ['provable change', 'The smallest change that these runs could have proven. With “same” or “cannot tell”: a smaller one may exist.'],

@@ -4,6 +4,7 @@ function showRanking(data) {
   const ranking = data.ranking;
   if (!ranking || ranking.measurements.length === 0) return;
   const part = section('What is proven');
+  addWarnings(part, ranking);
   const proven = ranking.measurements.filter((one) => one.proven), others = ranking.measurements.filter((one) => !one.proven);
   const list = (measurements) => element('ul', {class: 'findings'}, measurements.map(
       (one) => element('li', {}, element('strong', {}, named(one.key)), `, ${one.figure}: `, named(one.conclusion))));

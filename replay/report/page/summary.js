@@ -52,9 +52,8 @@ function runsText(result) {
 
 function whatWasMeasured(result) {
   const measured = result.measurements;
-  const jobs = result.plan.jobs.length > 1 ? `${counted(result.plan.jobs.length, 'job', 'jobs')}, ` : '';
   const all = counted(result.all_measurements, 'measurement', 'measurements');
-  return `${result.plan.name}: ${jobs}${measured.length < result.all_measurements ? `${whole(measured.length)} of ` : ''}${all}`;
+  return `${result.plan.name}: ${measured.length < result.all_measurements ? `${whole(measured.length)} of ` : ''}${all}`;
 }
 
 // Of volumes without a known drive, such as images.
@@ -93,7 +92,7 @@ function resultsTable(results) {
   const differs = (i) => unique(rows.map((row) => text(row[i][1]))).length > 1;
   const columns = rows[0].map((_, i) => i).filter(differs);
   return [facts(rows[0].filter((_, i) => !differs(i))),
-          columns.length === 0 ? '' : table('Measurements, volumes and times of the results', ['', ...columns.map((i) => rows[0][i][0])],
+          columns.length === 0 ? '' : table('The results', ['', ...columns.map((i) => rows[0][i][0])],
               results.map((result, r) => [named(result.name), ...columns.map((i) => rows[r][i][1] || '–')]),
               {left: columns.map((_, i) => i + 1)})];
 }
