@@ -61,7 +61,7 @@ void add_block(const std::vector<const Measurement*>& measurements, std::string_
     cells.insert_or_assign({one->set, one->operation}, *std::move(found));
   }
   if (cells.empty()) return;
-  Row& heading = rows.emplace_back(1, title_of(*find_metric(metric), measurements));
+  Row& heading = rows.emplace_back(1, std::string(find_metric(metric)->heading));
   heading.insert(heading.end(), operations.begin(), operations.end());
   for (const std::string& set : sets) {
     Row& row = rows.emplace_back(1, "  " + set);
@@ -179,7 +179,7 @@ std::string cells_text(const Result& result) {
 std::vector<std::string> below_tables(const Result& result) {
   std::vector<std::string> list = {
       wrapped(fmt::format("{}{}; MB/s = 10^6 bytes per second, until durable if the work writes; "
-                          "operations/s until calls return",
+                          "operations/s and MB/s (elapsed) until calls return",
                           describe_runs(result), cells_text(result)),
               2)};
   for (const std::string& one : describe_settings(result)) {

@@ -160,7 +160,7 @@ constexpr auto kMetrics = std::to_array<Metric>({
     latency("fdatasync_p99_us", "fdatasync latency, 99th percentile", "fdatasync p99", kBrief,
             nullptr, "fdatasync", &L::p99_us),
     {.name = "max_us",
-     .title = "Longest operation of any kind",
+     .title = "Longest operation",
      .heading = "longest",
      .unit = Unit::microseconds,
      .more_is_better = false,

@@ -336,8 +336,7 @@ class FiguresTest(IntegrationTest):
     def check_table(self, text, measured, figures, headings):
         """Rows below headings that are metrics, or titles above the names of steps."""
         titles = {metric["title"].lower(): metric for metric in headings.values()}
-        titles.update({title.replace(" (writes until durable)", " until durable"): metric
-                       for title, metric in titles.items()})  # if all write
+        titles.update({name.lower(): metric for name, metric in headings.items()})
         checked, columns, title, section = 0, [], None, ""
         lines = iter(text.splitlines())
         following = iter([*text.splitlines()[1:], ""])

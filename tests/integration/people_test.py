@@ -98,7 +98,7 @@ class Programs(IntegrationTest):
         self.assertTrue(result["complete"])
         self.assertEqual(len(result["measurements"]), 10)
         self.assertTrue(finished.out.startswith("{") and finished.out.endswith("}\n"))
-        self.assertIn("MB/s (writes until durable)", finished.err)
+        self.assertIn("MB/s (elapsed)", finished.err)
         self.assertEqual(sorted(os.listdir(self.scratch)), ["far", "near"])
 
     def test_quiet_json_says_nothing_else_at_all(self):
