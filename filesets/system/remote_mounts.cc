@@ -59,11 +59,10 @@ std::string release_advice(const MountedFileSystem& mounted) {
   constexpr const char* kConnections = "/sys/fs/fuse/connections";
   const std::string connection = fmt::format("{}/{}", kConnections, fuse_connection(mounted));
   // Containers lack the file system.
-  return fmt::format("{}'echo 1 > {}/abort'",
-                     path_exists(connection)
-                         ? ""
-                         : fmt::format("'mount -t fusectl none {}' and then ", kConnections),
-                     connection);
+  const std::string mount = path_exists(connection)
+                                ? ""
+                                : fmt::format("'mount -t fusectl none {}' and then ", kConnections);
+  return mount + fmt::format("'echo 1 > {}/abort'", connection);
 }
 
 RemoteMounts::RemoteMounts(const std::string& mountinfo) {
