@@ -21,16 +21,17 @@
 namespace filereel {
 namespace {
 
-std::string seconds(const ComparedSide& side) {
-  return side.samples == 0 ? "-" : format_duration(side.median);
+// The times of different work mislead.
+std::string seconds(const ComparedMeasurement& one, const ComparedSide& side) {
+  return one.comparable ? format_duration(side.median) : "-";
 }
 
 // "5 runs", "118k/s, 5 runs".
-std::string runs(const ComparedSide& side) {
+std::string runs(const ComparedMeasurement& one, const ComparedSide& side) {
   const std::string count = side.left_out == 0
                                 ? counted(side.samples, "run", "runs")
                                 : counted_of(side.samples, side.samples + side.left_out, "run");
-  return side.operations_per_s
+  return side.operations_per_s && one.comparable
              ? fmt::format("{}/s, {}", format_number(*side.operations_per_s), count)
              : count;
 }
@@ -71,8 +72,8 @@ Row row_of(const ComparedMeasurement& one, const Parameters& shared, bool with_t
   const bool is_usual = one.figure != Figure::in_calls;
   Row cells = {cell_of(printable(key_text(one.key, shared)),
                        is_usual ? "" : std::string(figure_name(one.figure))),
-               cell_of(seconds(one.base), runs(one.base)),
-               cell_of(seconds(one.fresh), runs(one.fresh)),
+               cell_of(seconds(one, one.base), runs(one, one.base)),
+               cell_of(seconds(one, one.fresh), runs(one, one.fresh)),
                cell_of(time.p ? percent(time.ratio) + " %" : "-", interval)};
   if (with_tails) {
     cells.push_back(one.tail ? cell_of(percent(one.tail->answer.ratio) + " %", tail_text(*one.tail))

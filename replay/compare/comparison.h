@@ -209,7 +209,8 @@ auto& answer_of(Measurement& one, Aspect aspect) {
                                     : one.time;
 }
 
-// "slower (stalls)", "faster", "slower indicated", "slower indicated (tail)", "cannot tell".
+// "slower (stalls)", "faster", "slower indicated", "slower indicated (tail)", "cannot tell"; "not
+// compared" if the work differs.
 std::string verdict_text(const ComparedMeasurement& one);
 
 // Why a measurement is undecided, and what should decide: "indicated, but not proven; about 5 more

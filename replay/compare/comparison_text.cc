@@ -225,6 +225,7 @@ std::string undecided_text(const ComparedMeasurement& one) {
 }
 
 std::string verdict_text(const ComparedMeasurement& one) {
+  if (!one.comparable) return "not compared";
   if (const auto change = one.indicated()) {
     const Aspect aspect = one.indicating();
     return fmt::format("{} indicated{}", verdict_name(*change),

@@ -23,8 +23,9 @@ Json to_json(const ComparedMeasurement& one, const Parameters& shared) {
                {"reason", one.verdict == Verdict::cannot_tell ? undecided_text(one) : ""},
                {"base_samples", one.base.samples},
                {"fresh_samples", one.fresh.samples}};
-  if (one.base.samples > 0) json["base"] = one.base.median;
-  if (one.fresh.samples > 0) json["fresh"] = one.fresh.median;
+  if (!one.comparable) return json;  // the times of different work mislead
+  json["base"] = one.base.median;
+  json["fresh"] = one.fresh.median;
   if (one.base.operations_per_s) json["base_per_s"] = *one.base.operations_per_s;
   if (one.fresh.operations_per_s) json["fresh_per_s"] = *one.fresh.operations_per_s;
   const AspectResult& time = one.time;

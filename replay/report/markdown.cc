@@ -101,8 +101,8 @@ std::string predictions_table(std::span<const StoredPrediction> predictions,
 
 std::string comparison_table(const ResultComparison& comparison) {
   const auto ratio = [](double value) { return fmt::format("{:.3f}", value); };
-  const auto time = [](const ComparedSide& side) {
-    if (side.samples == 0) return std::string(kNone);
+  const auto time = [](const ComparedMeasurement& one, const ComparedSide& side) {
+    if (!one.comparable) return std::string(kNone);
     const std::string rate =
         side.operations_per_s ? fmt::format(" ({}/s)", format_number(*side.operations_per_s)) : "";
     return format_duration(side.median) + rate;
@@ -112,14 +112,14 @@ std::string comparison_table(const ResultComparison& comparison) {
                                     std::string(interval_name(comparison)), "base", "new", "runs",
                                     "tail", "stalls"}};
   for (const ComparedMeasurement& one : comparison.measurements) {
-    rows.push_back({markdown_text(key_text(one.key, shared)), verdict_text(one),
-                    one.time.p ? ratio(one.time.ratio) : std::string(kNone),
-                    range_cell(one.time.ratio_interval, ratio), time(one.base), time(one.fresh),
-                    fmt::format("{}, {}", one.base.samples, one.fresh.samples),
-                    one.tail ? fmt::format("{:.2f}", one.tail->answer.ratio) : std::string(kNone),
-                    one.stalls
-                        ? fmt::format("{} → {}", one.stalls->base.stalls, one.stalls->fresh.stalls)
-                        : std::string(kNone)});
+    rows.push_back(
+        {markdown_text(key_text(one.key, shared)), verdict_text(one),
+         one.time.p ? ratio(one.time.ratio) : std::string(kNone),
+         range_cell(one.time.ratio_interval, ratio), time(one, one.base), time(one, one.fresh),
+         fmt::format("{}, {}", one.base.samples, one.fresh.samples),
+         one.tail ? fmt::format("{:.2f}", one.tail->answer.ratio) : std::string(kNone),
+         one.stalls ? fmt::format("{} → {}", one.stalls->base.stalls, one.stalls->fresh.stalls)
+                    : std::string(kNone)});
   }
   return markdown_table(rows);
 }

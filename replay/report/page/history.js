@@ -30,6 +30,9 @@ const changedIn = (comparison) => [SLOW, FAST].flatMap(
 function verdictCounts(comparison) {
   const count = (verdict) => comparison.measurements.filter((one) => one.verdict === verdict).length;
   if (comparison.measurements.length === 0) return 'nothing in common';
+  if (comparison.measurements.every((one) => one.base === undefined)) {
+    return `nothing is comparable: ${comparison.measurements[0].reason}`;
+  }
   const parts = [SLOW, FAST, 'same', 'cannot tell'].map((verdict) => [count(verdict), verdict])
       .filter(([found]) => found > 0).map(([found, verdict]) => `${whole(found)} ${verdict}`);
   const proven = count(SLOW) + count(FAST) + count('same') > 0;
