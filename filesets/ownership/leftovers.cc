@@ -261,7 +261,7 @@ class Inspection {
   // A removal may take long. It is given up when a look takes long, too.
   Finding remove(const Known& known) {
     const auto looks = [&] { return text_of(look_at(known)); };
-    const Finding before = found(remote_.ask(known.note.path, looks));
+    Finding before = found(remote_.ask(known.note.path, looks));
     if (before.state != LeaseState::left) return before;
     return found(remote_.ask(
         known.note.path, [&] { return text_of(remove_at(known)); },

@@ -269,7 +269,7 @@ std::vector<const Measurement*> measurements_of(const std::vector<CountedMeasure
 // unit alone.
 std::string rate_of(const std::vector<CountedMeasurement>& counted) {
   const Metric* first = counted.front().metric;
-  const std::string unit(unit_text(*first));
+  std::string unit(unit_text(*first));
   const bool same = std::ranges::all_of(
       counted, [&](const CountedMeasurement& one) { return one.metric == first; });
   if (!same || first == &kStorage) return unit;
