@@ -21,6 +21,9 @@ struct Conclusions {
   std::optional<ResultComparison> comparison;
   Standings standings;
   std::vector<std::string> findings;
+
+  // Two columns of one file system each have their comparison instead.
+  bool shows_ranking() const { return !comparison || overview.series.size() > 2; }
 };
 
 // The columns must outlive the conclusions.

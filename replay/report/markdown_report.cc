@@ -236,9 +236,7 @@ std::string markdown_report(const ReportColumns& columns,
   text += "\n";
   text += differences_section(conclusions.standings.ranking);
   if (conclusions.comparison) text += markdown_comparison(*conclusions.comparison);
-  if (!conclusions.comparison || overview.series.size() != 2) {
-    text += markdown_ranking(conclusions.standings.ranking);
-  }
+  if (conclusions.shows_ranking()) text += markdown_ranking(conclusions.standings.ranking);
   text += markdown_indexes(conclusions.standings.indexes, names_of(overview));
   text += results_section(results, conclusions);
   text += result_sections(results);

@@ -37,17 +37,6 @@ class Hung(IntegrationTest):
             late.cancel()
             os.kill(pid, signal.SIGCONT)
 
-    def kill_run_on(self, point):
-        for attempt in range(8):
-            running = self.start("run", "--near", point, "--set",
-                                 self.many_small_files(500 << attempt), "--runs", "1")
-            wait_until(lambda: (self.work_folder(point) / "original").exists() or running.ended(),
-                       60, 0.001)
-            running.kill()
-            if running.finish().code == -signal.SIGKILL:
-                return
-        self.fail("the run was over each time")
-
     def small_run(self, *arguments):
         return ["run", *arguments, "--set", self.many_small_files(5), "--runs", "1"]
 

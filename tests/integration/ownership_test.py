@@ -68,18 +68,6 @@ class Own(IntegrationTest):
         call("mkfs.ext4", "-q", "-F", "-L", "FILEREEL", path)
         return digest(path)
 
-    def kill_run_on(self, target):
-        """While it makes files there."""
-        for attempt in range(8):  # it may be over before: then with twice the files
-            running = self.start("run", "--near", target, "--set",
-                                 self.many_small_files(500 << attempt), "--runs", "1")
-            wait_until(lambda: (self.work_folder(target) / "original").exists() or running.ended(),
-                       60, 0.001)
-            running.kill()
-            if running.finish().code == -signal.SIGKILL:
-                return
-        self.fail("the run was over each time")
-
     def deep_reel(self, levels):
         """Of directories, each in the one before."""
         path, lines = "", []

@@ -452,6 +452,18 @@ class IntegrationTest(unittest.TestCase):
     def many_small_files(self, count=1500, size="8 KiB"):
         return self.write_set(f"name: many\ngroups:\n  - count: {count}\n    size: {size}\n")
 
+    def kill_run_on(self, target):
+        """While it makes files there."""
+        for attempt in range(8):  # it may be over before: then with twice the files
+            running = self.start("run", "--near", target, "--set",
+                                 self.many_small_files(500 << attempt), "--runs", "1")
+            wait_until(lambda: (self.work_folder(target) / "original").exists() or running.ended(),
+                       60, 0.001)
+            running.kill()
+            if running.finish().code == -signal.SIGKILL:
+                return
+        self.fail("the run was over each time")
+
     def check_clean(self, kind, image):
         call(*FILE_SYSTEMS[kind][3], image)
 

@@ -375,8 +375,8 @@ function meanOfPoints(rows, series, metric) {
 // What the marks of the overview mean, as far as it has any. Rows of predictions alone are not tested.
 function overviewNote() {
   const marks = new Set(data.rows.flatMap((row) => row.standings || []));
-  // As follow_comparison: several file systems of two results are ranked.
-  const source = data.comparison && data.series.length === 2 ? 'the comparison' : 'the ranking';
+  // Several file systems of two results are ranked, too.
+  const source = data.ranking ? 'the ranking' : 'the comparison';
   return ['Medians; percentiles and maxima of latency are those of all samples together.',
           marks.has(2) ? '▲ marks the fastest, and all that are neither proven nor indicated to be slower.' : '',
           marks.has(1) ? '△ marks one that is indicated to be the fastest, which is weaker: repeat the measurement.' : '',
