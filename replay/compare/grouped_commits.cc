@@ -99,14 +99,13 @@ double most_saved(const GroupedCommits& commits, const Sample& sample) {
 std::string grouped_commits_text(const GroupedCommits& commits, double saved, double lowered) {
   constexpr double kWorthTelling = 0.005;
   const std::string effect =
-      lowered >= kWorthTelling
-          ? fmt::format(
-                ", which a replay does not: the intervals begin up to {:.0f} % lower for it",
-                lowered * 100)
-      : saved > 0
-          ? ", which a replay does not: the intervals contain what that can save"
-          : "; here they, or the whole replay, take no longer than in the recording, so that "
-            "saves nothing";
+      lowered >= kWorthTelling ? fmt::format(
+                                     ", which a replay does not do: intervals start up to {:.0f} % "
+                                     "lower to allow for it",
+                                     lowered * 100)
+      : saved > 0 ? ", which a replay does not do: the intervals allow for it"
+                  : "; here they, or the replay as a whole, take no longer than recorded, so there "
+                    "is nothing to save";
   return fmt::format(
       "{:.0f} % of the syncs are commits that a server can combine on a slow disk{}",
       static_cast<double>(commits.syncs) / static_cast<double>(commits.all_syncs) * 100, effect);
