@@ -58,10 +58,11 @@ int move_up(int from, const std::string& name, int to) {
 // Of the parent of an open directory; none at a mount point (LeaseRecord::parent).
 FileIdentity parent_identity_of(int directory) {
   const Descriptor parent(openat(directory, "..", O_PATH | O_DIRECTORY | O_CLOEXEC));
-  const auto above = parent ? read_file_state(parent.get()) : std::nullopt;
-  const auto here = read_file_state(directory);
-  const bool together = above && here && above->mount != 0 && above->mount == here->mount;
-  return together ? above->identity : FileIdentity{};
+  if (!parent) return {};
+  const std::optional<FileState> above = read_file_state(parent.get());
+  const std::optional<FileState> here = read_file_state(directory);
+  if (!above || !here || above->mount == 0 || above->mount != here->mount) return {};
+  return above->identity;
 }
 
 // Creates and opens the directory named by the lease. Returns an empty Descriptor with errno set if
