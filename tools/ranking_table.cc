@@ -67,9 +67,8 @@ std::string index_heading(const Index& index, std::span<const std::string> names
   if (index.values.empty()) {
     text += "no common measurement";
   } else {
-    text += fmt::format("geometric mean of {}{}{}",
-                        counted_of(index.measurements.size(), index.out_of, "measurement"),
-                        index.rate.empty() ? "" : " in ", index.rate);
+    text += fmt::format("geometric mean {}{}{}", printable(index.contents()),
+                        index.rate.empty() ? "" : ", in ", index.rate);
   }
   if (!index.left_out.empty()) text += fmt::format("; {} left out", index.left_out.size());
   if (index.reference) text += fmt::format("; 100 is {}", names[*index.reference]);

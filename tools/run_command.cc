@@ -109,6 +109,17 @@ PlanOverrides overrides_of(const RunArguments& arguments) {
   return overrides;
 }
 
+// Volumes of one name could not be told apart in comparisons and pages.
+void check_labels(const ResultOptions& output) {
+  std::vector<std::string> labels = output.against_label;
+  if (!output.label.empty()) labels.push_back(output.label);
+  std::ranges::sort(labels);
+  const auto twice = std::ranges::adjacent_find(labels);
+  if (twice == labels.end()) return;
+  throw Error(ErrorKind::usage,
+              fmt::format("two volumes have the label '{}': give each its own", *twice));
+}
+
 void check_together(const RunArguments& arguments) {
   const ResultOptions& output = arguments.output;
   const std::size_t sides = arguments.against.size();
@@ -121,6 +132,7 @@ void check_together(const RunArguments& arguments) {
                                          "for each, or not at all",
                                          counted(sides, "volume"), option, counted(given, "time")));
   }
+  check_labels(output);
   if (!arguments.control.empty() && !arguments.parts.empty()) {
     throw Error(ErrorKind::usage,
                 "--control supports one volume: omit --parts, and name a part with --near");

@@ -25,6 +25,7 @@
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
 #include "replay/compare/self_comparison.h"
+#include "replay/compare/side_figures.h"
 #include "replay/report/html_report.h"
 #include "replay/results/failures.h"
 #include "replay/results/result_json.h"
@@ -313,6 +314,20 @@ class SeriesRun {
     session_.print(
         fmt::format("\nThe {} compared with each other:\n\n", counted(count_, "session")) +
         format_self_comparison(self, session_, STDOUT_FILENO));
+    notice_states(sides.front());
+  }
+
+  void notice_states(const std::vector<Result>& sessions) const {
+    std::vector<double> begins;
+    for (const Result& one : sessions) {
+      begins.push_back(static_cast<double>(one.started_s().value_or(0)));
+    }
+    const std::size_t states = figures_by_state(begins, begins).size();
+    if (states == sessions.size()) return;
+    session_.notice(fmt::format(
+        "the {} count as {} in comparisons, because those that begin within {} of each other share "
+        "the state of machine and drive; use --every {:.0f}min or more",
+        counted(sessions.size(), "session"), states, format_duration(kSameState), kSameState / 60));
   }
 
   const SessionSeries& series_;

@@ -25,11 +25,13 @@ namespace filereel {
 namespace {
 
 // Includes the file system if it is the difference.
-std::string names_of(std::span<const Result> results, std::string_view file_system) {
+std::string names_of(std::span<const Result> results, std::string_view file_system,
+                     bool with_start = false) {
   std::vector<std::string> names;
   for (const Result& result : results) {
-    const std::string& name = result.label.empty() ? result.started : result.label;
-    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+    std::string name = result.label.empty() ? result.started : result.label;
+    if (with_start && !result.label.empty()) name += fmt::format(" ({})", result.started);
+    if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
   }
   return fmt::format("{}{}{}", fmt::join(names, ", "), file_system.empty() ? "" : " on ",
                      file_system);
@@ -165,6 +167,18 @@ void warn_of_disturbance(std::span<const PendingComparison> rows, ResultComparis
                    key_name(first->row.key)),
        "let the drive and the machine settle, and measure both alternately (filereel run "
        "--against)"});
+}
+
+void warn_of_sessions(ResultComparison& comparison) {
+  const auto is_beyond_proof = [](const ComparedMeasurement& one) {
+    return one.time.p && one.verdict == Verdict::cannot_tell && !one.more_runs &&
+           one.time.basis == Basis::assumption && !one.time.provable_change();
+  };
+  const auto count = std::ranges::count_if(comparison.measurements, is_beyond_proof);
+  if (count == 0) return;
+  comparison.warnings.push_back(
+      few_sessions(fmt::format("no change is provable in {}",
+                               counted_of(count, comparison.measurements.size(), "measurement"))));
 }
 
 void warn_of_control(ResultComparison& comparison) {
@@ -313,8 +327,11 @@ ResultComparison compare_matching(std::span<const Result> base, std::span<const 
   comparison.warnings = std::move(warnings);
   comparison.across = crossed_file_systems(base, fresh);
   const bool across = comparison.across.has_value();
-  comparison.base_name = names_of(base, across ? comparison.across->base : "");
-  comparison.fresh_name = names_of(fresh, across ? comparison.across->fresh : "");
+  const std::string_view before_on = across ? std::string_view(comparison.across->base) : "",
+                         after_on = across ? std::string_view(comparison.across->fresh) : "";
+  const bool same_labels = names_of(base, before_on) == names_of(fresh, after_on);
+  comparison.base_name = names_of(base, before_on, same_labels);
+  comparison.fresh_name = names_of(fresh, after_on, same_labels);
   comparison.options = options;
   comparison.machine = fresh.front().host.machine;
   std::vector<PooledMeasurement> before = gather(base, matching, 0),
@@ -342,6 +359,7 @@ ResultComparison compare_matching(std::span<const Result> base, std::span<const 
   warn_of_disturbance(rows, comparison);
   for (PendingComparison& tested : rows) comparison.measurements.push_back(std::move(tested.row));
   comparison.overall = overall_of(comparison);
+  warn_of_sessions(comparison);
   return comparison;
 }
 

@@ -4,12 +4,14 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/nearest.h"
 #include "replay/compare/sessions.h"
@@ -375,6 +377,20 @@ std::string_view Index::relative_interval_name() const {
     if (group != reference && !values[group].took_turns) return kBetweenSessions;
   }
   return kMeasuredInterval;
+}
+
+std::string Index::contents() const {
+  std::string text =
+      fmt::format("of the medians of {}", counted_of(measurements.size(), out_of, "measurement"));
+  std::map<std::string, std::size_t> counts;
+  for (const MeasurementKey& one : measurements) {
+    ++counts[one.set.empty() ? one.workload : fmt::format("{} {}", one.workload, one.set)];
+  }
+  for (const auto& [name, count] : counts) {
+    const bool most = 2 * count > measurements.size() && counts.size() > 1;
+    if (most) text += fmt::format(", {} of them of {}", count, name);
+  }
+  return text;
 }
 
 std::vector<std::size_t> Index::order() const {

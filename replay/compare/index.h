@@ -53,6 +53,9 @@ struct Index {
   // The names of the intervals, see comparison.h: one that holds for all groups.
   std::string_view interval_name() const;
   std::string_view relative_interval_name() const;
+  // "of the medians of 36 of 40 measurements, 30 of them of atto". A workload is named if more than
+  // half of several measurements are of it: each has the same weight.
+  std::string contents() const;
   // The groups, the best first; empty if no measurement counts.
   std::vector<std::size_t> order() const;
 };

@@ -271,8 +271,9 @@ std::vector<ComparedProperty> feature_aspects(Role role, const std::string& file
   }
   for (const std::string& name : names.values) {
     add(name, [name](const VolumeDescription& volume) -> std::string {
-      const auto found = volume.features.find(name);
-      return found == volume.features.end() ? "" : found->second;
+      if (volume.features.empty()) return "";
+      const auto found = volume.features.find(name);  // missing: it goes with a feature that is off
+      return found == volume.features.end() ? "none" : found->second;
     });
   }
   // The reason names the device, whose name may change.

@@ -4,6 +4,7 @@
 #include <array>
 #include <iterator>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -13,6 +14,7 @@
 #include "filesets/system/counted.h"
 #include "replay/compare/control.h"
 #include "replay/compare/same_work.h"
+#include "replay/compare/sessions.h"
 #include "replay/compare/verdict.h"
 
 namespace filereel {
@@ -208,14 +210,16 @@ void warn_of_tests(std::span<const PendingComparison> pairs, Ranking& ranking) {
   }
 }
 
-void warn_of_missing_ranks(Ranking& ranking) {
+// `assumed`: the measurements whose spread between sessions is assumed.
+void warn_of_missing_ranks(const std::set<std::size_t>& assumed, Ranking& ranking) {
   std::size_t few = 0, by_sessions = 0;
   std::uint32_t runs = 0;
-  for (const RankedMeasurement& one : ranking.measurements) {
+  for (std::size_t i = 0; i < ranking.measurements.size(); ++i) {
+    const RankedMeasurement& one = ranking.measurements[i];
     if (one.has_ranks()) continue;
     runs = std::max(runs, one.runs_needed.value_or(0));
     few += one.runs_needed ? 1 : 0;
-    by_sessions += !one.runs_needed && one.indicates() ? 1 : 0;
+    by_sessions += !one.runs_needed && (one.indicates() || assumed.contains(i)) ? 1 : 0;
   }
   const std::size_t all = ranking.measurements.size();
   if (few > 0) {
@@ -226,10 +230,7 @@ void warn_of_missing_ranks(Ranking& ranking) {
   }
   if (by_sessions > 0) {
     ranking.warnings.push_back(
-        {"few-sessions",
-         fmt::format("no ranking in {}, because sessions may differ as much",
-                     counted_of(by_sessions, all, "measurement")),
-         "measure in turns (filereel run --against), or several sessions of each"});
+        few_sessions(fmt::format("no ranking in {}", counted_of(by_sessions, all, "measurement"))));
   }
 }
 
@@ -330,7 +331,11 @@ Ranking rank_groups(std::span<const ResultGroup> groups, const CompareOptions& o
   std::ranges::move(matched.warnings(), std::back_inserter(ranking.warnings));
   note_differences(ranked_groups, ranking);
   warn_of_tests(tests, ranking);
-  warn_of_missing_ranks(ranking);
+  std::set<std::size_t> assumed;
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    if (tests[i].row.time.basis == Basis::assumption) assumed.insert(pairs[i].measurement);
+  }
+  warn_of_missing_ranks(assumed, ranking);
   return ranking;
 }
 

@@ -314,4 +314,9 @@ SessionEvidence evidence_for(Aspect aspect, const SideFigures& base, const SideF
   return evidence;
 }
 
+Warning few_sessions(const std::string& text) {
+  return {"few-sessions", text + ", because sessions may differ as much",
+          "measure in turns (filereel run --against), or several sessions of each"};
+}
+
 }  // namespace filereel

@@ -40,6 +40,7 @@
 #include "replay/compare/comparison.h"
 #include "replay/compare/side_figures.h"
 #include "replay/compare/work.h"
+#include "replay/results/result.h"
 
 namespace filereel {
 
@@ -98,5 +99,8 @@ bool took_turns(const PooledMeasurement& one, const PooledMeasurement& other);
 // The standard error of the logarithm of a side's figures due to its sessions: the assumed spread,
 // less for several states.
 double session_error(const PooledMeasurement& side);
+
+// The warning that sessions may differ by more than what is compared. `text`: what it prevents.
+Warning few_sessions(const std::string& text);
 
 }  // namespace filereel

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "filesets/system/counted.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
 #include "replay/compare/prediction_limits.h"
@@ -139,10 +138,9 @@ std::string index_table(const Index& index, std::span<const std::string> names) 
   const std::string relative =
       index.reference ? fmt::format("relative to {} = 100", markdown_text(names[*index.reference]))
                       : "";
-  std::string text = fmt::format("{}: geometric mean of {}; {} is better.\n\n",
-                                 markdown_text(index.definition.name),
-                                 counted_of(index.measurements.size(), index.out_of, "measurement"),
-                                 index.more_is_better ? "more" : "less");
+  std::string text =
+      fmt::format("{}: geometric mean {}; {} is better.\n\n", markdown_text(index.definition.name),
+                  markdown_text(index.contents()), index.more_is_better ? "more" : "less");
   std::vector<MarkdownRow> rows = {
       {"on", index.unit.empty() ? relative : index.unit, std::string(index.interval_name())}};
   if (also_relative) {

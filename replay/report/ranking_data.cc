@@ -274,6 +274,7 @@ Json indexes_data(const Overview& overview, const Standings& standings) {
   for (std::size_t i = 0; i < standings.indexes.size(); ++i) {
     const Index& index = standings.indexes[i];
     list[i]["rate"] = index.rate;
+    list[i]["contents"] = index.contents();
     list[i]["interval_name"] = index.interval_name();
     list[i]["relative_interval_name"] = index.relative_interval_name();
   }

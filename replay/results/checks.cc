@@ -54,11 +54,11 @@ constexpr double kNearlyFull = 0.95;
 // Sample::cold_method if files were read to warm the caches.
 constexpr std::string_view kRead = "read";
 
-constexpr std::array<std::string_view, 16> kCodes = {
-    "too-few-samples", "not-cold",      "not-warm",        "bimodal",
-    "drift",           "device-busy",   "cpu-busy",        "cpu-stolen",
-    "cpu-frequency",   "lookups-slow",  "clock-unstable",  "volume-nearly-full",
-    "calls-failed",    "cpu-throttled", "memory-pressure", "run-stopped"};
+constexpr std::array<std::string_view, 18> kCodes = {
+    "too-few-samples", "not-cold",           "not-warm",     "bimodal",       "drift",
+    "device-busy",     "cpu-busy",           "cpu-stolen",   "cpu-frequency", "lookups-slow",
+    "clock-unstable",  "volume-nearly-full", "calls-failed", "cpu-throttled", "memory-pressure",
+    "run-stopped",     "runs-unequal",       "share-slow"};
 
 bool has_figures(const Sample& sample) {
   return !has_failed(sample) && sample.elapsed_s > 0 && sample.durable_s > 0 &&

@@ -22,6 +22,8 @@ inline constexpr double kMuchOtherCpu = 0.2;
 //   cpu-throttled       a CPU quota made filereel wait
 //   memory-pressure     programs waited for memory
 //   run-stopped         filereel was stopped, or the machine suspended, during samples
+//   runs-unequal        runs of a phase with a time limit did very different numbers of operations
+//   share-slow          an operation on a share took seconds
 //   device-busy         other I/O on the drive shortly before steps
 //   cpu-busy            other programs used CPU time
 //   cpu-stolen          the host of this virtual machine used CPU time

@@ -105,6 +105,71 @@ void check_warmth(Result& result) {
                "use files that fit in memory, and a drive that nothing else reads"});
 }
 
+// Of phases that end by time. A run that did more operations has more weight in percentiles of all.
+void check_weights(Result& result) {
+  constexpr std::uint64_t kRatio = 2;
+  std::size_t looks = 0, count = 0;
+  const Measurement* worst = nullptr;
+  std::pair<std::uint64_t, std::uint64_t> range = {1, 1};
+  for (const Measurement& one : result.measurements) {
+    std::vector<std::uint64_t> operations;
+    for (const Sample& sample : one.samples) {
+      if (!has_failed(sample) && sample.operations > 0) operations.push_back(sample.operations);
+    }
+    if (one.ends != PhaseEnd::time || operations.size() < 2) continue;
+    ++looks;
+    const auto [least, most] = std::ranges::minmax(operations);
+    if (most < kRatio * least) continue;
+    ++count;
+    if (worst && most * range.first <= range.second * least) continue;
+    worst = &one;
+    range = {least, most};
+  }
+  if (!worst) return;
+  result.warn(
+      {"runs-unequal",
+       fmt::format(
+           "the runs of {} did {} to {} operations in their time, and percentiles of all "
+           "are mostly those of the fast runs{}",
+           quoted_name(*worst), range.first, range.second,
+           count < 2 ? "" : fmt::format(" ({})", counted_of(count, looks, "time-limited phase"))),
+       "judge tails with filereel compare, which takes the median of the runs; let the drive and "
+       "the machine settle"});
+}
+
+// Of directories on network and FUSE file systems.
+void check_shares(Result& result) {
+  constexpr double kLeast_us = 5e6;
+  const bool any = std::ranges::any_of(result.volumes, [](const VolumeDescription& volume) {
+    return volume.network || (volume.target_kind == "directory" && volume.driver != "kernel");
+  });
+  if (!any) return;
+  std::size_t count = 0;
+  const Measurement* worst = nullptr;
+  std::string kind;
+  double longest_us = kLeast_us;
+  for (const Measurement& one : result.measurements) {
+    bool is_slow = false;
+    for (const Sample& sample : one.samples) {
+      const auto& latencies = sample.service.empty() ? sample.latency : sample.service;
+      for (const auto& [name, latency] : latencies) {
+        is_slow = is_slow || latency.max_us >= kLeast_us;
+        if (latency.max_us < longest_us) continue;
+        longest_us = latency.max_us;
+        worst = &one;
+        kind = name;
+      }
+    }
+    count += is_slow ? 1 : 0;
+  }
+  if (!worst) return;
+  result.warn({"share-slow",
+               fmt::format("{} of {} took {}{}: the share may not have responded", kind,
+                           quoted_name(*worst), format_duration(longest_us * 1e-6),
+                           count < 2 ? "" : fmt::format(", and others in {} more", count - 1)),
+               "check server and network, and measure again"});
+}
+
 }  // namespace
 
 void check_work(Result& result) {
@@ -112,6 +177,8 @@ void check_work(Result& result) {
   check_calls(result);
   check_throttling(result);
   check_stops(result);
+  check_weights(result);
+  check_shares(result);
 }
 
 }  // namespace filereel

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "filesets/system/counted.h"
+#include "replay/statistics/bootstrap.h"
 #include "replay/statistics/verdict_runs.h"
 
 namespace filereel {
@@ -36,9 +37,11 @@ PlannedRuns planned_runs(const Stage& stage, bool control, const MeasurementCoun
 
 std::string runs_notice(const PlannedRuns& planned) {
   const std::string measurements = counted(planned.measurements, "measurement");
-  const std::uint32_t needed = planned.ranked
-                                   ? runs_for_ranking(planned.measurements, planned.entries)
-                                   : runs_for_comparison(planned.measurements);
+  // With fewer, a verdict may be possible, but medians have no interval.
+  const auto needed =
+      std::max(static_cast<std::uint32_t>(kLeastForInterval),
+               planned.ranked ? runs_for_ranking(planned.measurements, planned.entries)
+                              : runs_for_comparison(planned.measurements));
   const std::string runs = counted(needed, "run");
   std::string text = planned.ranked
                          ? fmt::format(

@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <utility>
 
 #include <fmt/ranges.h>
 
 #include "filesets/system/counted.h"
 #include "filesets/system/error.h"
+#include "filesets/system/mount_info.h"
+#include "filesets/system/path_kind.h"
 #include "replay/results/hidden_serials.h"
 #include "replay/run/side_needs.h"
 
@@ -171,6 +174,15 @@ void notice_own_volumes(const SideTargets& targets, RunObserver& observer) {
   observer.notice(text);
 }
 
+// What should be mounted at or above a missing directory may not be.
+void notice_missing(const Target& target, RunObserver& observer) {
+  if (target.kind != TargetKind::directory || path_exists(target.path)) return;
+  const std::optional<MountedFileSystem> mounted = mounted_at(existing_path(target.path));
+  if (!mounted) return;
+  observer.notice(fmt::format("{} does not exist: it is created on the {} that is mounted at {}",
+                              target.text(), mounted->type, mounted->mount_point));
+}
+
 // The number of volumes of each side: those named, or the usual number of the jobs.
 std::size_t count_volumes(const RunRequest& request) {
   VolumeCount wanted;
@@ -326,6 +338,9 @@ Stage open_stage(const RunRequest& request, RunObserver& observer,
     for (const SideNeeds& side : needs) target->size = std::max(target->size, side.image(role));
   }
   open_sides(request, targets, needs, results, stage);
+  for (const auto& [target, role] : all) {
+    if (request.targets.near) notice_missing(*target, observer);
+  }
   return stage;
 }
 

@@ -285,6 +285,31 @@ TEST_CASE("a CPU quota that made filereel wait is reported with its periods") {
         "10 samples)");
 }
 
+TEST_CASE("runs of very different numbers of operations in the same time are reported") {
+  Result result = result_of(kSteady);
+  Measurement& one = result.measurements[0];
+  for (Sample& sample : one.samples) sample.operations = 100;
+  one.samples[4].operations = 199;
+  one.ends = PhaseEnd::time;
+  CHECK(text_of(result, "runs-unequal").empty());
+  one.samples[4].operations = 300;
+  CHECK(text_of(result, "runs-unequal").contains(" did 100 to 300 operations in their time"));
+  one.ends = PhaseEnd::work;
+  CHECK(text_of(result, "runs-unequal").empty());
+}
+
+TEST_CASE("an operation that took seconds on a share is reported") {
+  Result result = result_of(kSteady);
+  Sample& sample = result.measurements[0].samples[2];
+  sample.latency["read"] = {.count = 10, .max_us = 20e6};
+  CHECK(text_of(result, "share-slow").empty());
+  result.volumes = {network_volume()};
+  CHECK(text_of(result, "share-slow").contains("read of "));
+  CHECK(text_of(result, "share-slow").contains(" took 20.0 s: the share may not have responded"));
+  sample.latency["read"].max_us = 4e6;
+  CHECK(text_of(result, "share-slow").empty());
+}
+
 TEST_CASE("memory pressure and stops are reported, and stopped samples are not used") {
   Result result = result_of(kSteady);
   for (std::size_t i = 0; i < 3; ++i) {

@@ -218,6 +218,14 @@ TEST_CASE("phases of fixed work are compared by elapsed time") {
         "different sizes of operations, on average: 4.1 kB versus 8.19 kB");
 }
 
+TEST_CASE("a phase with a time limit that no run reached is compared like fixed work") {
+  Measurement base = phase(10, 5000, 1, 0), fresh = phase(10, 5000, 2, 0);
+  base.ends = fresh.ends = PhaseEnd::time;
+  CHECK(compare_one(base, fresh).figure == Figure::elapsed);
+  for (Sample& sample : fresh.samples) --sample.operations;
+  CHECK(compare_one(base, fresh).figure == Figure::per_operation);
+}
+
 // Nine in ten operations take half the time, and how long a phase lasts is left to the last one.
 TEST_CASE("a slower time-limited phase is not different work") {
   Measurement base = phase(0.5, 6900, 1, 0.02), fresh = phase(0.5, 2900, 2, 0.05);
@@ -548,6 +556,29 @@ std::string changes_text(const Result& base, const Result& fresh) {
     text += one.what + ": " + one.base + " -> " + one.fresh + "\n";
   }
   return text;
+}
+
+TEST_CASE("a value that goes with a feature is a change") {
+  Result base = result_with({runs_of("create", 2, 10, 1)});
+  Result fresh = base;
+  base.volumes[0].features = {{"features", "extent"}, {"block size", "4096"}};
+  fresh.volumes[0].features = {
+      {"features", "extent bigalloc"}, {"block size", "4096"}, {"cluster size", "65536"}};
+  CHECK(changes_text(base, fresh) ==
+        "bigalloc of ext4 (near): off -> on\ncluster size of ext4 (near): none -> 65536\n");
+  base.volumes[0].features.clear();  // of an older filereel
+  CHECK(changes_text(base, fresh).empty());
+}
+
+TEST_CASE("sides of one label are told apart by their starts") {
+  const Result base = result_with({runs_of("create", 2, 10, 1)});
+  Result fresh = base;
+  fresh.started = "2026-11-01T10:00:00Z";
+  const ResultComparison comparison = compare(base, fresh);
+  CHECK(comparison.base_name == "drive (" + base.started + ")");
+  CHECK(comparison.fresh_name == "drive (2026-11-01T10:00:00Z)");
+  fresh.label = "other";
+  CHECK(compare(base, fresh).base_name == "drive");
 }
 
 TEST_CASE("another build of a kernel, other microcode and other layers are changes") {

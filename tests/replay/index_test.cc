@@ -76,6 +76,17 @@ TEST_CASE("an index is the geometric mean of medians, relative to a reference") 
   CHECK(*index.values[0].relative == doctest::Approx(100));
   CHECK(*index.values[1].relative == doctest::Approx(200));
   CHECK_FALSE(index.values[0].interval);  // three runs
+  CHECK(index.contents() == "of the medians of 2 of 3 measurements");
+}
+
+TEST_CASE("an index names the workload that most of its measurements are of") {
+  std::vector<ResultGroup> groups = {
+      timed_group("a", {{"create", {1}}, {"read", {1}}, {"delete", {1}}}),
+      timed_group("b", {{"create", {1}}, {"read", {1}}, {"delete", {1}}})};
+  for (ResultGroup& group : groups) group.results[0].measurements[2].set = "other";
+  const std::string set = groups[0].results[0].measurements[0].set;
+  CHECK(index_of({.name = "all"}, MatchedGroups(groups)).contents() ==
+        "of the medians of 3 of 3 measurements, 2 of them of fc-test " + set);
 }
 
 // Deletes of 100 files.

@@ -6,7 +6,7 @@ function showIndexes(data) {
   const indexes = data.indexes.filter((one) => one.entries.length > 0);
   if (indexes.length === 0) return;
   const part = section('Index');
-  part.append(element('p', {class: 'quiet'}, 'Each is the geometric mean of the medians of all common measurements. Whiskers are 95 % intervals, if there are enough runs for them.'));
+  part.append(element('p', {class: 'quiet'}, 'Whiskers are 95 % intervals, if there are enough runs for them.'));
   const charts = element('div', {class: 'grid'});
   const figures = indexes.map((index, i) => {
     const figure = `index ${i}`;
@@ -18,8 +18,7 @@ function showIndexes(data) {
     const entries = index.entries.map((one, series) => ({...one, series}))
         .sort((a, b) => index.more_is_better ? b.value - a.value : a.value - b.value);
     const spread = (one) => ({median: one.value, low: one.value, high: one.value, interval_95: one.interval_95});
-    const of = `${index.plan ? `plan ${index.plan}, ` : ''}${index.measurements.length} of ${
-        counted(index.out_of, 'measurement', 'measurements')}`;
+    const of = `${index.plan ? `plan ${index.plan}, ` : ''}geometric mean ${index.contents}`;
     return barChart({
       title: `${index.name}, ${what}, ${order}: ${of}` +
           (index.left_out.length ? `, ${index.left_out.length} left out (missing or different work on some)` : ''),
