@@ -68,7 +68,7 @@ bool OutcomeRecorder::compare(const Operation& op, PathId path, std::int64_t res
 bool OutcomeRecorder::content_differs(const Operation& op, PathId path,
                                       std::uint64_t position) noexcept {
   const bool explained = context_.judge && context_.judge->is_consequence(op, path);
-  note(op, path, static_cast<std::int64_t>(position),
+  note(op, path, static_cast<std::int64_t>(op.offset + position),
        explained ? DivergenceClass::consequence : DivergenceClass::content);
   return explained;
 }

@@ -79,7 +79,8 @@ struct Divergence {
   OperationKind kind;
   PathId path;            // of the named or open file
   std::int64_t expected;  // as in Operation::expected
-  std::int64_t result;    // the same; a failed call is -errno
+  // The same; a failed call is -errno. Of other content, its first byte in the file.
+  std::int64_t result;
 };
 
 // Calls of one kind that failed with one error although they succeed in the trace.

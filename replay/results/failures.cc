@@ -192,8 +192,12 @@ std::string describe_divergence(const DivergenceExample& one) {
   const auto result = [](std::int64_t value) {
     return value < 0 ? errno_name(static_cast<int>(-value)) : fmt::format("{}", value);
   };
-  return fmt::format("position {}, thread {}, {} {}: expected {}, got {}", one.position, one.thread,
-                     one.operation, printable(one.path), result(one.expected), result(one.result));
+  const std::string what =
+      one.kind_of == divergence_class_name(DivergenceClass::content)
+          ? fmt::format("the content differs from byte {} of the file on", one.result)
+          : fmt::format("expected {}, got {}", result(one.expected), result(one.result));
+  return fmt::format("position {}, thread {}, {} {}: {}", one.position, one.thread, one.operation,
+                     printable(one.path), what);
 }
 
 Differences differences_of(const Measurement& measurement) {
@@ -301,8 +305,10 @@ std::string failed_work_text(const Result& result, const Measurement& measuremen
 std::string describe_failure(const std::string& where, const DivergenceExample& what,
                              std::string_view room, bool full) {
   if (what.kind_of == divergence_class_name(DivergenceClass::content)) {
-    return fmt::format("{}: {} of {} returned wrong content (operation {})", where, what.operation,
-                       printable(what.path), what.position + 1);
+    return fmt::format("{}: {} of {} returned wrong content from byte {} of the file on "
+                       "(operation {})",
+                       where, what.operation, printable(what.path), what.result,
+                       what.position + 1);
   }
   const std::string result =
       what.result < 0

@@ -183,7 +183,7 @@ struct DivergenceExample {
   std::uint64_t position = 0;
   std::uint32_t thread = 0;
   std::string operation, path;
-  std::int64_t expected = 0, result = 0;  // -errno if the call failed
+  std::int64_t expected = 0, result = 0;  // -errno if the call failed; see Divergence
   std::string kind_of = {};               // divergence_class_name
 };
 

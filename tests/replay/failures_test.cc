@@ -36,6 +36,17 @@ TEST_CASE("wrong content fails a replay, and a difference in the tree alone is n
         "1 read with wrong content, 1 difference in the tree (a/c has 5 bytes instead of 10)");
 }
 
+TEST_CASE("other content is told by its first byte in the file") {
+  CHECK(describe_divergence({.position = 7,
+                             .thread = 1,
+                             .operation = "read",
+                             .path = "a",
+                             .expected = 4096,
+                             .result = 8200,
+                             .kind_of = "content"}) ==
+        "position 7, thread 1, read a: the content differs from byte 8200 of the file on");
+}
+
 // Of a replay in which direct writes failed, more of them in the second run.
 Result with_failed_writes() {
   Result result = sample_replay();
