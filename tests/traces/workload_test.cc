@@ -147,6 +147,21 @@ TEST_CASE("an alias of a list is the same axis, and keys that are alike get thei
   CHECK(apart.axes().at(1).name == "b.size");
 }
 
+TEST_CASE("an axis is named after its phase if another phase has such a key, swept or not") {
+  const Workload one = Workload::from_yaml(
+      "files: {size: 16 MiB}\n"
+      "phases:\n"
+      "  - {name: a, access: {size: [4 KiB, 8 KiB]}}\n"
+      "  - {name: b, access: {size: 16 KiB}}\n",
+      "w.yaml");
+  CHECK(one.axes().at(0).name == "a.size");
+  const Workload files = Workload::from_yaml(
+      "files: {size: [16 MiB, 32 MiB]}\n"
+      "access: {size: 4 KiB}\n",
+      "w.yaml");
+  CHECK(files.axes().at(0).name == "size");
+}
+
 TEST_CASE("values can be replaced by name") {
   Workload workload = Workload::from_yaml(std::string(kReads) + "depth: [1, 4]\n", "w.yaml");
   workload.set_values({{"depth", {"2", "8", "32"}}});

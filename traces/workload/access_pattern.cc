@@ -112,8 +112,8 @@ void check_zone(const AccessMix& mix, std::uint64_t space_bytes, std::uint32_t t
   const std::uint64_t largest = std::ranges::max(mix.sizes, {}, &SizeShare::size).size;
   if (zone.end - zone.begin >= largest) return;
   throw Error(ErrorKind::unusable_input,
-              fmt::format("accesses of {} do not fit in a zone of {}: use larger files, or fewer "
-                          "threads with separate zones",
+              fmt::format("accesses of {} do not fit in a zone of {}: use larger files (a larger "
+                          "--scale), or fewer threads with separate zones",
                           format_binary_size(largest), format_size(zone.end - zone.begin)));
 }
 

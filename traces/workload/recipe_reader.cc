@@ -137,7 +137,7 @@ class Reader {
     const YamlMap keys = value.map(
         {"name", "count", "size", "fill", "set", "content", "per_directory", "exist", "volumes"});
     files.name = keys.find("name") ? keys.find("name")->text() : "files";
-    const Sweep::Scope scope(sweep_, files.name);
+    const Sweep::Scope scope(sweep_, files.name, Sweep::ScopeKind::files);
     const SweptMap map(keys, sweep_);
     check_name(keys.find("name") ? *keys.find("name") : value, files.name);
     const int sizes = (map.whole("size") != nullptr) + (map.whole("fill") != nullptr) +

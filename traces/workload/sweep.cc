@@ -130,7 +130,8 @@ std::vector<std::string> texts_of(const std::vector<YamlValue>& values) {
 // KEY, SCOPE.KEY, OUTER.SCOPE.KEY …
 std::vector<std::string> Sweep::names_of(std::string_view key) const {
   std::vector<std::string> names = {std::string(key)};
-  for (std::size_t i = scopes_.size(); i-- > 0;) names.push_back(scopes_[i] + "." + names.back());
+  for (std::size_t i = scopes_.size(); i-- > 0;)
+    names.push_back(scopes_[i].name + "." + names.back());
   return names;
 }
 
@@ -220,7 +221,8 @@ YamlValue Sweep::pick_axis(std::string_view key, const std::string& where, const
 void Sweep::note(std::string_view key, const std::string& where, const YamlValue& value,
                  bool written) {
   const auto [known, fresh] = numbers_.emplace(where, found_.size());
-  if (fresh) found_.push_back({where, {}, {value}, written});
+  const bool in_phase = scopes_.empty() || scopes_.front().kind == ScopeKind::phase;
+  if (fresh) found_.push_back({where, {}, {value}, written, in_phase});
   std::vector<std::string>& names = found_[known->second].names;
   for (std::string& name : names_of(key)) {
     if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
@@ -235,13 +237,31 @@ void Sweep::settle() {
   };
   std::ranges::stable_sort(places_, before);
   std::ranges::stable_sort(found_, before);
-  std::vector<std::vector<std::string>> names;
-  for (const Place& place : places_) names.push_back(place.names);
-  std::vector<std::string> shortest = short_names(names);
-  for (std::size_t i = 0; i < places_.size(); ++i) {
-    axes_.push_back({std::move(shortest[i]), texts_of(places_[i].values)});
-  }
   name_keys();
+  for (const Place& axis : places_) axes_.push_back({axis_name(axis), texts_of(axis.values)});
+}
+
+// Unlike a key, an axis may have a name that a group of files has, too: results are those of
+// phases.
+std::string Sweep::axis_name(const Place& axis) const {
+  const auto has = [](const Place& place, const std::string& name) {
+    return std::ranges::find(place.names, name) != place.names.end();
+  };
+  std::size_t own = 0;
+  for (std::size_t i = 0; i < found_.size(); ++i) {
+    if (found_[i].where == axis.where) own = i;
+  }
+  const auto others = [&](const std::string& name) {
+    return std::ranges::any_of(found_, [&](const Place& other) {
+      const bool is_axis = std::ranges::find(places_, other.where, &Place::where) != places_.end();
+      return other.where != axis.where &&
+             (is_axis || (other.written && other.in_phase && found_[own].in_phase)) &&
+             has(other, name);
+    });
+  };
+  const auto unique =
+      std::ranges::find_if(found_[own].names, [&](const auto& name) { return !others(name); });
+  return unique == found_[own].names.end() ? keys_[own].name : *unique;
 }
 
 // An omitted key never takes the name of a written one.

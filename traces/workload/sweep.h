@@ -17,7 +17,8 @@ inline constexpr std::size_t kMostAxes = 32;          // each is a level of the 
 
 // A swept value.
 struct SweepAxis {
-  std::string name;  // its key; SCOPE.KEY or SCOPE.SCOPE.KEY if several have the same key
+  // Its key; SCOPE.KEY or SCOPE.SCOPE.KEY if that is also another axis, or a key of another phase.
+  std::string name;
   std::vector<std::string> values;  // as written
 
   bool operator==(const SweepAxis&) const = default;
@@ -41,11 +42,12 @@ class Sweep {
   // Error(usage) for unknown and ambiguous names.
   Sweep(const Sweep& read, const SweepOverrides& overrides);
 
-  // The scope of keys, such as the name of a phase, until destruction.
+  // The scope of keys, such as the name of a phase or of a group of files, until destruction.
+  enum class ScopeKind : std::uint8_t { phase, files };
   class Scope {
    public:
-    Scope(Sweep& sweep, std::string name) : sweep_(sweep) {
-      sweep_.scopes_.push_back(std::move(name));
+    Scope(Sweep& sweep, std::string name, ScopeKind kind = ScopeKind::phase) : sweep_(sweep) {
+      sweep_.scopes_.push_back({std::move(name), kind});
     }
     Scope(const Scope&) = delete;
     Scope& operator=(const Scope&) = delete;
@@ -79,6 +81,11 @@ class Sweep {
     std::vector<std::string> names;  // possible names, from the key alone to all scopes
     std::vector<YamlValue> values;
     bool written = true;
+    bool in_phase = true;
+  };
+  struct NamedScope {
+    std::string name;
+    ScopeKind kind = ScopeKind::phase;
   };
 
   YamlValue pick_axis(std::string_view key, const std::string& where, const YamlValue& value,
@@ -86,10 +93,11 @@ class Sweep {
   std::vector<std::string> names_of(std::string_view key) const;
   void note(std::string_view key, const std::string& where, const YamlValue& value, bool written);
   void name_keys();
+  std::string axis_name(const Place& axis) const;
   std::size_t number_of(const std::string& name) const;
 
   std::map<std::string, std::vector<std::string>> overrides_;  // by Place::where
-  std::vector<std::string> scopes_;
+  std::vector<NamedScope> scopes_;
   std::vector<Place> found_;                    // by key
   std::map<std::string, std::size_t> numbers_;  // index in it, by Place::where
   std::vector<SweepKey> keys_;
