@@ -90,6 +90,7 @@ bool Lane::execute_calls(std::span<const Operation>& rest) {
   const Execution how = engine_.execute(calls, replay_.options.stop_on_divergence);
   rest = rest.subspan(count - calls.size());
   if (how == Execution::stopped) return false;
+  idle_since_ns_ = 0;
   if (replay_.paced) last_end_ns_ = now_ns();
   return how != Execution::alarm || handle_alarm(now_ns());
 }
@@ -135,6 +136,7 @@ bool Lane::execute_control(const Operation& op) {
       break;
   }
   if (!engine_.drain()) return false;
+  if (op.kind != OperationKind::wait) idle_since_ns_ = 0;
   if (replay_.options.board) replay_.options.board->advance(number_);
   if (replay_.paced) {
     last_end_ns_ = now_ns();
@@ -175,6 +177,7 @@ bool Lane::wait(const Operation& op) {
   if (!replay_.paced || op.flags != wait_flags::kForOutside || op.length == 0) return true;
   if (!engine_.drain()) return false;
   const std::uint64_t begin = now_ns();
+  if (idle_since_ns_ == 0) idle_since_ns_ = begin;
   balance_.settle(begin, call_ns());
   prepare_sleep();
   const std::uint64_t due = std::min(begin + op.length, alarm_ns_);

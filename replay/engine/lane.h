@@ -47,6 +47,12 @@ class Lane {
   // flight afterwards.
   bool run();
 
+  // The end of its work, if it ends now: a wait that no operation of the thread follows is not part
+  // of it. It was going on when the recording ended, and says nothing of the files.
+  std::uint64_t end_of_work(std::uint64_t now) const {
+    return idle_since_ns_ ? idle_since_ns_ : now;
+  }
+
  private:
   // Fits the L1 cache, and is large enough to hide the cost of refilling.
   static constexpr std::size_t kBatch = 64;
@@ -89,7 +95,8 @@ class Lane {
   Stage stage_ = Stage::measured;
   std::uint64_t alarm_ns_ = kNever;
   std::uint64_t position_ = 0;
-  std::uint64_t last_end_ns_ = 0;  // of an operation, if paced
+  std::uint64_t last_end_ns_ = 0;    // of an operation, if paced
+  std::uint64_t idle_since_ns_ = 0;  // the begin of waits that nothing has followed; 0: none
   bool sleeps_precisely_ = false;
   WorkBalance balance_;  // if paced
   std::array<Operation, kBatch> batch_;

@@ -237,7 +237,7 @@ void execute(ReplayRun& run, const SharedReplay& shared, std::size_t number) {
   } catch (...) {  // such as memory for a source
     run.fail(std::current_exception());
   }
-  thread.end_ns = now_ns();
+  thread.end_ns = lane.end_of_work(now_ns());
   thread.cpu_ns = thread_cpu_ns() - cpu_before;
   thread.engine->end();
   if (!thread.complete) run.stop.request();

@@ -220,6 +220,24 @@ TEST_CASE("pace think keeps pauses, not times") {
   CHECK(outcome.elapsed_s < 100);  // with the calls' times it would be 200
 }
 
+TEST_CASE("a wait that no operation of its thread follows is no part of the time") {
+  constexpr std::uint64_t kMs = 1'000'000;
+  const auto time_of = [](bool followed) {
+    HandTrace trace;
+    timed(trace, 0, make_directory, 0, 0);
+    timed(trace, 1, OperationKind::wait, 0, 1000 * kMs);
+    Operation& wait = trace.source.operations.back().operation;
+    wait.flags = wait_flags::kForOutside;
+    wait.length = 1000 * kMs;
+    if (followed) timed(trace, 1, make_directory, 1001 * kMs, 0);
+    trace.finish();
+    trace.info.waits = true;
+    return replay_null(trace, {.pace = parse_pace("think")}).elapsed_s;
+  };
+  CHECK(time_of(true) >= 1);
+  CHECK(time_of(false) < 1);
+}
+
 TEST_CASE("a stop ends the longest sleep at once") {
   HandTrace trace;
   timed(trace, 0, make_directory, 0, 0);
