@@ -136,6 +136,7 @@ PredictedProgram describe(const std::string& name, const std::string& label, Rec
               info.threads, [](const TraceThread& one) { return one.operations > 0; })),
           .unknown_accuracy = unknown_accuracy(info),
           .remarks = remarks_on(info),
+          .running = info.facts.contains(std::string(kRunningFact)),
           .commits = grouped_commits(trace, recorded_s)};
 }
 

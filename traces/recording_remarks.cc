@@ -11,7 +11,8 @@ std::vector<std::string> recording_remarks(const TraceInfo& info) {
   if (info.facts.contains(std::string(kRunningFact))) {
     remarks.emplace_back(
         "the program was running before the recording, so the recorded time is that of the "
-        "recording, with all pauses of the program");
+        "recording, with all its waits for what is not recorded, such as clients; --label says "
+        "what was recorded, and filereel cut removes idle ends");
   }
   const auto add = [&](std::string_view name, std::string_view meaning) {
     const auto fact = info.facts.find(std::string(name));
@@ -19,7 +20,11 @@ std::vector<std::string> recording_remarks(const TraceInfo& info) {
     remarks.push_back(fmt::format("during the recording, {}{}", printable(fact->second), meaning));
   };
   add(kClientFact, "");
-  add(kBusyFact, ": waits for a CPU are in the recorded time, but a replay does not repeat them");
+  add(kBusyFact, info.facts.contains(std::string(kRunningFact))
+                     ? ": a replay does not repeat its own waits for a CPU, but its waits for "
+                       "clients that waited for one; record again on an idle machine"
+                     : ": waits for a CPU are in the recorded time, but a replay does not repeat "
+                       "them");
   return remarks;
 }
 

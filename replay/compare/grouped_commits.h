@@ -36,9 +36,8 @@ std::optional<GroupedCommits> grouped_commits(RecordedSource& source, double rec
 // The largest share of the time of a replay that the program can save by larger groups, below 1.
 double most_saved(const GroupedCommits& commits, const Sample& sample);
 
-// What that means, as a sentence without the final full stop. Of all volumes, `saved` is the
-// largest share that can be saved, `lowered` the largest by which that lowers the begin of an
-// interval.
-std::string grouped_commits_text(const GroupedCommits& commits, double saved, double lowered);
+// What that means, as a sentence without the final full stop; "" if it does not matter. `lowered`:
+// the largest share of all volumes by which it lowers the begin of an interval.
+std::string grouped_commits_text(const GroupedCommits& commits, double lowered);
 
 }  // namespace filereel

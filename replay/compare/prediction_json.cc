@@ -70,6 +70,7 @@ struct Reader {
     program.reel = json.at("reel").get<std::string>();
     program.command = json.value("command", "");
     program.label = json.value("label", "");
+    program.running = json.value("running", false);
     program.recorded_s = json.at("recorded_s").get<double>();
     program.threads = json.value("threads", std::uint64_t{0});
     program.unknown_accuracy = json.value("accuracy_unknown", "");
@@ -147,6 +148,7 @@ std::string prediction_to_json(const StoredPrediction& stored) {
   if (program.threads > 0) json["threads"] = program.threads;
   if (!program.command.empty()) json["command"] = program.command;
   if (!program.label.empty()) json["label"] = program.label;
+  if (program.running) json["running"] = true;
   if (prediction.accuracy) {
     json["accuracy"] = {{"single", prediction.accuracy->single},
                         {"between", prediction.accuracy->between}};

@@ -23,6 +23,7 @@ struct PredictedProgram {
   std::uint64_t threads = 0;                   // with operations; 0: unknown
   std::string unknown_accuracy = {};           // why that of its replays is; "" if known
   std::vector<std::string> remarks = {};       // on the recording
+  bool running = false;                        // before the recording: it is a part
   std::optional<GroupedCommits> commits = {};  // if there are any
 };
 

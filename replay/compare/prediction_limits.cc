@@ -41,7 +41,13 @@ std::string limit_text(const Measurement& measurement, std::uint64_t threads) {
       fmt::format("mostly {} ({:.0f} %)", largest.first, largest.second / in_calls * 100);
   // Requests of one thread can be in flight together, too.
   if (threads != 1 || share > 1) {
-    return fmt::format("{} file operations in progress on average, {}", format_number(share), most);
+    const std::string none =
+        share < 1
+            ? fmt::format("; in at least {:.0f} % of the time none, which no storage shortens",
+                          (1 - share) * 100)
+            : "";
+    return fmt::format("{} file operations in progress on average, {}{}", format_number(share),
+                       most, none);
   }
   return fmt::format(
       "file operations {:.0f} % of the time, {}; the program itself and its pauses {:.0f} %",

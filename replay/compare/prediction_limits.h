@@ -15,8 +15,8 @@ struct TimeLimit {
   std::string volume, file_system;
   // Of one thread: "file operations 71 % of the time, mostly fsync (92 %); the program itself and
   // its pauses 29 %". Threads work at the same time, so of several it is "2.9 file operations in
-  // progress on average, mostly fsync (92 %)". The share in brackets is that in the time of all
-  // operations.
+  // progress on average, mostly fsync (92 %)"; below one, also the share of time without any. The
+  // share in brackets is that in the time of all operations.
   std::string text;
 };
 

@@ -1,6 +1,7 @@
 #include "replay/compare/prediction_text.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -17,12 +18,14 @@
 #include "filesets/system/units.h"
 #include "replay/compare/ranking.h"
 #include "replay/results/checks.h"
+#include "replay/results/failures.h"
 #include "replay/statistics/verdict_runs.h"
 
 namespace filereel {
 namespace {
 
 constexpr std::size_t kLongestCommand = 60;
+constexpr std::string_view kUncertain = "In replays of unknown accuracy: ";
 
 using Times = std::vector<const PredictedTime*>;
 
@@ -90,17 +93,40 @@ std::string order_of(std::span<const ReplayedVolume> volumes) {
                      in_sequence ? ", the file systems one after the other" : "");
 }
 
+// ", from cold caches"; "" if unknown.
+std::string_view caches_of(const StoredPrediction& stored) {
+  if (stored.results.empty() || stored.results.front().plan.jobs.empty()) return "";
+  return stored.results.front().plan.jobs.front().warm ? ", with warm caches"
+                                                       : ", from cold caches";
+}
+
+// What the replays do not repeat; "" for nothing.
+std::string refusals_text(const StoredPrediction& stored) {
+  for (const Result& result : stored.results) {
+    for (const Measurement& one : result.measurements) {
+      const Differences all = differences_of(one);
+      if (all.refused == 0) continue;
+      std::vector<std::string> what;
+      for (const auto& [name, count] : all.refusals) what.push_back(printable(name));
+      return fmt::format(
+          "a replay leaves out {} of the program{}, whose time is missing from the prediction",
+          counted(all.refused / all.runs, "operation"),
+          what.empty() ? "" : fmt::format(" ({})", fmt::join(what, ", ")));
+    }
+  }
+  return "";
+}
+
 // What grouped commits can save; "" if the trace has none, or no replay has a time.
 std::string savings_text(const StoredPrediction& stored) {
   const bool replayed = std::ranges::any_of(
       stored.volumes, [](const ReplayedVolume& one) { return !one.seconds.empty(); });
   if (!stored.program.commits || !replayed) return "";
-  double saved = 0, lowered = 0;
-  for (const ReplayedVolume& one : stored.volumes) saved = std::max(saved, one.most_saved);
+  double lowered = 0;
   for (const PredictedTime& one : stored.prediction.times) {
     lowered = std::max(lowered, one.lowered);
   }
-  return grouped_commits_text(*stored.program.commits, saved, lowered);
+  return grouped_commits_text(*stored.program.commits, lowered);
 }
 
 }  // namespace
@@ -109,9 +135,10 @@ std::string program_name(const PredictedProgram& program) {
   const std::string& command = program.command;
   if (!program.label.empty()) return printable(program.label, kLongestCommand);
   if (command.empty()) return printable(program.reel, kLongestCommand);
-  if (command.size() <= kLongestCommand) return printable(command);
+  const std::string part = program.running ? "the recorded part of " : "";
+  if (command.size() <= kLongestCommand) return part + printable(command);
   const std::string path = command.substr(0, command.find(' '));  // of the program
-  return printable(path.substr(path.rfind('/') + 1), kLongestCommand);
+  return part + printable(path.substr(path.rfind('/') + 1), kLongestCommand);
 }
 
 std::vector<std::string> program_names(std::span<const StoredPrediction> predictions) {
@@ -152,7 +179,7 @@ std::string conclusion_text(const StoredPrediction& stored) {
   if (times.empty()) return "No volume has a prediction.";
   const PredictedTime& first = *times.front();
   if (times.size() == 1 && !prediction.accuracy) {
-    return fmt::format("In the replays: {} on {}.{}", format_duration(first.median_s),
+    return fmt::format("{}{} on {}.{}", kUncertain, format_duration(first.median_s),
                        volume_text(volumes[first.volume]), busy_text(prediction));
   }
   if (times.size() == 1) {
@@ -181,8 +208,7 @@ std::string conclusion_text(const StoredPrediction& stored) {
                                     volume_text(volumes[last.volume]),
                                     last.median_s / first.median_s));
   }
-  return fmt::format("{}{}{}",
-                     prediction.accuracy ? "" : "In the replays: ", fmt::join(sentences, " "),
+  return fmt::format("{}{}{}", prediction.accuracy ? "" : kUncertain, fmt::join(sentences, " "),
                      busy_text(prediction));
 }
 
@@ -192,9 +218,9 @@ std::string reliability_text(const StoredPrediction& stored) {
       std::ranges::minmax(stored.volumes, {}, [](const auto& one) { return one.seconds.size(); });
   const std::size_t least = runs.min.seconds.size(), most = runs.max.seconds.size();
   const std::string text =
-      fmt::format("time from the first to the last operation; median of {}{}{}",
-                  least == most ? "" : fmt::format("{} to ", least), counted(most, "repetition"),
-                  order_of(stored.volumes));
+      fmt::format("time from the first to the last operation{}; median of {}{}{}",
+                  caches_of(stored), least == most ? "" : fmt::format("{} to ", least),
+                  counted(most, "repetition"), order_of(stored.volumes));
   const std::string_view sessions =
       was_busy(prediction) ? "sessions on a busy machine are" : "sessions are";
   if (prediction.accuracy) {
@@ -222,8 +248,8 @@ std::string unknown_accuracy_text(const PredictedProgram& program) {
 
 std::vector<std::string> remarks_of(const StoredPrediction& stored) {
   std::vector<std::string> remarks = stored.program.remarks;
-  if (std::string savings = savings_text(stored); !savings.empty()) {
-    remarks.push_back(std::move(savings));
+  for (std::string& text : std::array{savings_text(stored), refusals_text(stored)}) {
+    if (!text.empty()) remarks.push_back(std::move(text));
   }
   return remarks;
 }

@@ -101,7 +101,7 @@ class Predictions(IntegrationTest):
         self.assertRegex(done.out, r"no significant difference|Fastest")
         # Its pauses are not waits: nothing is known about the accuracy.
         self.assertIn("ACCURACY UNKNOWN", done.out)
-        self.assertIn("In the replays:", done.out)
+        self.assertIn("In replays of unknown accuracy:", done.out)
         told = self.prediction()
         self.assertIn("waits", told["accuracy_unknown"])
         self.assertEqual({one["volume"] for one in told["predictions"]},

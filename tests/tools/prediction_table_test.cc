@@ -88,7 +88,7 @@ TEST_CASE("an unknown accuracy is stated instead of figures") {
   program.unknown_accuracy = "the reel has no waits";
   const std::string text = shown(std::vector{replayed_volume("/a", "xfs", 1)}, program);
   CHECK(text.contains("ACCURACY UNKNOWN: the reel has no waits."));
-  CHECK(text.contains("\nIn the replays: 1.00 s on /a (xfs).\n"));
+  CHECK(text.contains("\nIn replays of unknown accuracy: 1.00 s on /a (xfs).\n"));
   CHECK_FALSE(text.contains("8 %"));
 }
 

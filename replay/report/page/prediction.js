@@ -39,7 +39,7 @@ function predictionChart(one) {
 
 function showPrediction(one, heading) {
   const part = section(heading);
-  part.append(element('p', {}, 'The program was recorded as ', named(one.reel), ' and took ',
+  part.append(element('p', {}, 'It was recorded as ', named(one.reel), ' and took ',
       seconds(one.recorded_s), ' there. ', element('strong', {}, named(one.conclusion))));
   if (one.unknown) part.append(element('p', {class: 'banner'}, named(one.unknown)));
   for (const remark of one.remarks) part.append(element('p', {class: 'banner'}, named(sentence(remark))));
