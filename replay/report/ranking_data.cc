@@ -110,11 +110,10 @@ std::string order_text(const Overview& overview, const Standings& standings) {
 std::string index_text(const Overview& overview, const Index& index, std::size_t group) {
   if (index.unit.empty() && group == index.reference) return "";
   const IndexValue& one = index.values[group];
-  std::string text = " with " + format_number(one.value);
+  std::string text = " with " + index.text(one.value);
   if (!index.unit.empty()) text += " " + index.rate;
   if (one.interval) {
-    text += fmt::format(" ({}–{})", format_number(one.interval->low),
-                        format_number(one.interval->high));
+    text += fmt::format(" ({}–{})", index.text(one.interval->low), index.text(one.interval->high));
   }
   if (index.unit.empty()) text += fmt::format(", {} = 100", overview.series[*index.reference].name);
   return text;
@@ -132,7 +131,7 @@ std::string doubt_of(const Overview& overview, const Index& index,
     const bool to_reference = order[0] == index.reference || other == index.reference;
     const auto& ratio = other == index.reference ? best.relative_interval : next.relative_interval;
     if (to_reference ? !ratio : !best.interval || !next.interval) {
-      return ", not certain: there are too few runs for an interval";
+      return ", not certain: there are too few runs for the interval of a difference";
     }
     const bool overlap = to_reference ? ratio->low <= kReference && kReference <= ratio->high
                                       : best.interval->low <= next.interval->high &&
@@ -143,7 +142,9 @@ std::string doubt_of(const Overview& overview, const Index& index,
                       : fmt::format(
                             ", not certain: the 95 % intervals leave open whether it is "
                             "better than {}",
-                            fmt::join(open, ", "));
+                            open.size() > 2 && open.size() + 1 == order.size()
+                                ? std::string("any other")
+                                : fmt::format("{}", fmt::join(open, ", ")));
 }
 
 // "B leads the index “all” with 123 MB/s (110–130), not certain: …"; "" without one.
@@ -151,8 +152,12 @@ std::string leader_text(const Overview& overview, const Standings& standings) {
   if (standings.indexes.empty() || standings.indexes.front().values.empty()) return "";
   const Index& index = standings.indexes.front();
   const std::vector<std::size_t> order = index.order();
-  return fmt::format("{} leads the index “{}”{}{}", overview.series[order[0]].name,
-                     index.definition.name, index_text(overview, index, order[0]),
+  const std::string part = index.measurements.size() < index.out_of
+                               ? fmt::format(" of {}", counted_of(index.measurements.size(),
+                                                                  index.out_of, "measurement"))
+                               : "";
+  return fmt::format("{} leads the index “{}”{}{}{}", overview.series[order[0]].name,
+                     index.definition.name, part, index_text(overview, index, order[0]),
                      doubt_of(overview, index, order));
 }
 
@@ -193,13 +198,19 @@ Standings standings_of(const ReportColumns& columns, const Overview& overview) {
     MeasurementKey key = one.key;
     key.file_system.clear();
     const auto row = rows.find(key);
-    if (row == rows.end() || !one.comparable()) continue;
+    if (row == rows.end()) continue;
+    RowStandings& of_row = standings.rows[row->second];
+    for (const RankedEntry& entry : one.entries) {
+      if (!entry.comparable && entry.side.samples > 0) of_row.other_work.push_back(entry.group);
+    }
+    if (!one.comparable()) continue;
     ++standings.compared;
     standings.decided += one.decided() ? 1 : 0;
     standings.indicated += !one.decided() && one.indicates() ? 1 : 0;
     if (const RankedEntry* fastest = one.fastest()) ++standings.fastest[fastest->group];
-    standings.rows[row->second] = {one.figure, has_written(overview.rows[row->second]),
-                                   standings_in(one, overview.series.size())};
+    of_row.tested = one.figure;
+    of_row.wrote = has_written(overview.rows[row->second]);
+    of_row.by_series = standings_in(one, overview.series.size());
   }
   standings.indexes =
       default_indexes(MatchedGroups(groups), reference_of(columns.pooled(), overview));
@@ -227,8 +238,9 @@ void follow_comparison(const ResultComparison& comparison, const Overview& overv
     standings.rows[i] = {};
     if (found == compared.end() || !found->second->comparable) continue;
     const AspectResult& time = found->second->time;
-    standings.rows[i] = {found->second->figure, has_written(overview.rows[i]),
-                         std::vector<Standing>(2, Standing::none)};
+    standings.rows[i].tested = found->second->figure;
+    standings.rows[i].wrote = has_written(overview.rows[i]);
+    standings.rows[i].by_series.assign(2, Standing::none);
     const Verdict change = time.indicated.value_or(time.verdict);
     if (change != Verdict::slower && change != Verdict::faster) continue;
     standings.rows[i].by_series[change == Verdict::faster ? 1 : 0] =

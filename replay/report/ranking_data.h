@@ -24,8 +24,9 @@ enum class Standing : std::uint8_t {
 // A row of the overview as it was ranked.
 struct RowStandings {
   Figure tested = Figure::durable;
-  bool wrote = true;                // its rates end when all is durable (rate_time)
-  std::vector<Standing> by_series;  // empty for a row that was not ranked
+  bool wrote = true;                         // its rates end when all is durable (rate_time)
+  std::vector<Standing> by_series;           // empty for a row that was not ranked
+  std::vector<std::size_t> other_work = {};  // series that did other work, so that nothing compares
 
   // Whether a metric orders measurements as the tested figure does: a ranking of times until
   // durable says nothing of times until calls return, and a fixed duration has no order.

@@ -218,6 +218,7 @@ Json metrics_data() {
 // The marks of a row, and the metrics that they belong to.
 Json standings_data(const RowStandings& row) {
   Json json = {{"standings", row.by_series}, {"tested", Json::array()}};
+  if (!row.other_work.empty()) json["other_work"] = row.other_work;
   for (const Metric& metric : metrics()) {
     if (!row.by_series.empty() && row.shows(metric)) json["tested"].push_back(metric.name);
   }

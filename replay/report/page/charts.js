@@ -197,7 +197,7 @@ function barChart({title, figure, categories, names, spreads, notes, styles, cat
   }).join(', '));
   return chartFigure({
     title,
-    height: Math.max(LEAST_HEIGHT, categories.length * (names.length * BAR + (names.length > 1 ? GAP : 5)) + 52),
+    height: Math.max(LEAST_HEIGHT, categories.length * (names.length * BAR + (names.length > 1 ? GAP : 5)) + (names.length > 1 ? 82 : 52)),
     words: `Bar chart: ${title}, ${FIGURES[figure].title}. ${sentences.join('; ')}.`,
     make: () => ({
       type: 'bar',
@@ -240,7 +240,8 @@ function barChart({title, figure, categories, names, spreads, notes, styles, cat
             },
           }),
         },
-        plugins: {tooltip: {callbacks: {label: (item) => {
+        plugins: {legend: {display: names.length > 1, position: 'bottom', labels: {color: theme.colour('--text'), boxHeight: 9}},
+          tooltip: {callbacks: {label: (item) => {
           const spread = spreads[item.datasetIndex][item.dataIndex];
           const range = rangeText(figure, spread);
           return `${item.dataset.label}: ${withUnit(figure, spread.median)}${range ? ` (${range})` : ''}`;
@@ -264,7 +265,7 @@ function spreadCell(figure, spread) {
 
 // Curves. `lines` are {name, points: [{x, y}]}; a logarithmic axis cannot show zero.
 function lineChart({title, xTitle, yTitle, xLabels, lines, logarithmic, text, caption, dots, tableOf,
-                    words, xText, xTicks, xRange, letters = 12, legend = true, height = 280}) {
+                    words, xText, xTicks, xRange, letters = 12, height = 280}) {
   const xAxis = () => {
     if (xLabels) {
       const short = shortenedAll(xLabels.map(String), letters);
@@ -323,7 +324,7 @@ function lineChart({title, xTitle, yTitle, xLabels, lines, logarithmic, text, ca
         },
         plugins: {
           legend: {
-            display: legend && lines.length > 1,
+            display: lines.length > 1,
             position: 'bottom',
             labels: {usePointStyle: true, color: theme.colour('--text'), boxHeight: 7},
           },

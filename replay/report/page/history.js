@@ -26,15 +26,21 @@ const percentChange = (value) => `${value < 0 ? '−' : '+'}${Math.abs(value * 1
 const changedIn = (comparison) => [SLOW, FAST].flatMap(
     (verdict) => comparison.measurements.filter((one) => one.verdict === verdict));
 
-// "2 slower, 1 faster, 7 same"; "no change is proven: 6 cannot tell".
+// Those of which a change is indicated, but not proven.
+const indicatedIn = (comparison) => comparison.measurements.filter(
+    (one) => one.verdict === 'cannot tell' && one.verdict_text.includes('indicated'));
+
+// "2 slower, 1 faster, 7 same"; "no change is proven: 6 cannot tell, a change is indicated in 2 of these".
 function verdictCounts(comparison) {
   const count = (verdict) => comparison.measurements.filter((one) => one.verdict === verdict).length;
   if (comparison.measurements.length === 0) return 'nothing in common';
   if (comparison.measurements.every((one) => one.base === undefined)) {
     return `nothing is comparable: ${comparison.measurements[0].reason}`;
   }
+  const indicated = indicatedIn(comparison).length;
   const parts = [SLOW, FAST, 'same', 'cannot tell'].map((verdict) => [count(verdict), verdict])
       .filter(([found]) => found > 0).map(([found, verdict]) => `${whole(found)} ${verdict}`);
+  if (indicated > 0) parts.push(`a change is indicated in ${whole(indicated)} of these`);
   const proven = count(SLOW) + count(FAST) + count('same') > 0;
   return `${proven ? '' : 'no change is proven: '}${parts.join(', ')}`;
 }
@@ -137,7 +143,7 @@ const alsoChanged = (comparison) => comparison.changes.filter((one) => one.kind 
 function showFirmware(part, device, place) {
   const {name, comparison} = device.firmware[place], before = device.firmware[place - 1].name;
   const heading = element('h3', {}, 'Firmware ', named(before), ' → ', named(name));
-  const changed = changedIn(comparison);
+  const changed = [...changedIn(comparison), ...indicatedIn(comparison)];
   const holder = element('div', {id: freshId('comparison')}, heading, element('p', {}, sentence(verdictCounts(comparison))));
   if (changed.length) {
     holder.append(element('ul', {class: 'findings'}, changed.map((one) => element('li', {}, changeText(one)))));
@@ -187,7 +193,7 @@ function showHistory(data) {
     showTrends(part, device);
     return deviceRows(device, comparisons);
   });
-  summary.append(element('p', {}, 'Each firmware is compared with the one before; only changes that are proven count as slower or faster. Select a verdict to see the comparison.'),
+  summary.append(element('p', {}, 'Each firmware is compared with the one before; only changes that are proven count as slower or faster; those that are indicated are told apart. Select a verdict to see the comparison.'),
       table('Results by device and firmware', ['device', 'firmware', 'compared with the one before', 'results', 'first', 'last'], rows,
           {left: [1, 2, 4, 5]}));
 }

@@ -39,6 +39,7 @@ if (target) {
 let opened = [];
 window.addEventListener('beforeprint', () => {
   theme.printing = true;
+  document.body.classList.add('paper');  // charts are drawn as wide as they will be printed
   redrawAll();
   opened = [...document.querySelectorAll('main details:not([open]):not(.long)')];
   for (const details of opened) {
@@ -48,6 +49,7 @@ window.addEventListener('beforeprint', () => {
 });
 window.addEventListener('afterprint', () => {
   theme.printing = false;
+  document.body.classList.remove('paper');
   redrawAll();
   for (const details of opened) details.open = false;
 });

@@ -142,7 +142,7 @@ function showMeasurements(data) {
   const several = data.results.length > 1;
   const part = section('Measurements');
   const label = ({one, result}) =>
-      (several ? `${result.name}: ` : '') + `${one.subject} on ${one.file_system}`;
+      (several ? `${result.name}: ` : '') + `${one.subject} on ${one.file_system}${one.failed ? ' (failed)' : ''}`;
   const controls = element('div', {class: 'controls'});
   const about = element('div'), charts = element('div', {class: 'grid'});
   if (list.length > 1) {
@@ -155,7 +155,7 @@ function showMeasurements(data) {
     const {one} = list[index];
     about.replaceChildren(element('h3', {}, named(label(list[index]))), measurementFacts(one));
     if (one.examples.length) {
-      about.append(collapsible(`${counted(one.examples.length, 'divergence', 'divergences')}`,
+      about.append(collapsible(`${counted(one.examples.length, 'result differs', 'results differ')}`,
           () => element('ul', {}, one.examples.map((example) =>
             element('li', {}, `repetition ${example.run}: `, named(example.text))))));
     }

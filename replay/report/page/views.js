@@ -91,12 +91,21 @@ function rowNames(rows) {
 
 const better = (metric, a, b) => FIGURES[metric].more ? b - a : a - b;
 
-// The series with a figure, sorted if the reader wants the best first.
+// Why a figure must not stand beside the others; '' if it may.
+function obstacleOf(row, series) {
+  if ((measurementOf(row, series) || {}).failed) return 'failed';
+  return (row.other_work || []).includes(series) ? 'other work' : '';
+}
+
+// What charts show: nothing of what cannot be compared.
+const shownSpread = (row, series, metric) => obstacleOf(row, series) ? null : spreadOf(row, series, metric);
+
+// The series with a figure, sorted if the reader wants the best first, then those with a note instead.
 function ordered(row, metric) {
-  const list = shownSeries().map((series) => ({series, spread: spreadOf(row, series, metric)}))
-      .filter(({spread}) => spread);
-  if (chosen.sorted) list.sort((a, b) => better(metric, a.spread.median, b.spread.median));
-  return list;
+  const list = shownSeries().map((series) => ({series, spread: shownSpread(row, series, metric), note: noteOf(row, series)}));
+  const shown = list.filter(({spread}) => spread);
+  if (chosen.sorted) shown.sort((a, b) => better(metric, a.spread.median, b.spread.median));
+  return [...shown, ...list.filter(({spread, note}) => !spread && note)];
 }
 
 // What the ranking of `filereel compare` says of a series, for the figures that were tested: ▲ the others
@@ -107,7 +116,7 @@ const standingOf = (row, series, metric) =>
 const noteOf = (row, series) => {
   const one = measurementOf(row, series);
   if (!one) return '';
-  if (one.failed) return 'failed';
+  if (obstacleOf(row, series)) return obstacleOf(row, series);
   return one.samples.some((sample) => sample.moved_no_data) ? 'no data moved' : '';
 };
 
@@ -118,16 +127,16 @@ function barFigures(view, {metric, rows}) {
   if (series.length < MANY_SERIES) {
     return [barChart({
       title, figure: metric, categories: names, names: series.map((i) => data.series[i].name), styles: series,
-      spreads: series.map((i) => rows.map((row) => spreadOf(row, i, metric))),
+      spreads: series.map((i) => rows.map((row) => shownSpread(row, i, metric))),
       notes: series.map((i) => rows.map((row) => noteOf(row, i))),
     })];
   }
   return rows.map((row, r) => ({row, name: names[r], list: ordered(row, metric)}))
-      .filter(({list}) => list.length > 0)
+      .filter(({list}) => list.some(({spread}) => spread))
       .map(({name, list}) => barChart({
         title: all.length > 1 ? `${titleOf(view, metric)}, ${name}` : title, figure: metric,
         categories: list.map(({series: i}) => data.series[i].name), names: [name],
-        spreads: [list.map(({spread}) => spread)], categoryStyles: list.map(({series: i}) => i),
+        spreads: [list.map(({spread}) => spread)], notes: [list.map(({note}) => note)], categoryStyles: list.map(({series: i}) => i),
       }));
 }
 
@@ -160,7 +169,7 @@ function lineFigure(view, metric, state) {
   const lineAxis = otherAxes(state).find((axis) => axis.name === state.lines);
   const spread = (i, at) => {
     const row = state.rowAt(at);
-    return row ? spreadOf(row, i, metric) : null;
+    return row ? shownSpread(row, i, metric) : null;
   };
   const along = (i, at) => state.across.values.map((value) => spread(i, {...at, [state.across.name]: value}));
   const lines = lineAxis
@@ -180,7 +189,6 @@ function lineFigure(view, metric, state) {
     yTitle: FIGURES[metric].unit,
     xLabels: state.across.values,
     text: (value) => figureText(metric, value),
-    legend: drawn.length < 7,
     lines: drawn.map((line) => ({name: line.name, style: line.style,
       points: line.spreads.map((one) => one ? one.median : null),
       ranges: line.spreads.map((one) => one && rangeOf(one) && [rangeOf(one).low, rangeOf(one).high, rangeOf(one).sure])})),
@@ -238,7 +246,7 @@ function plainDriveTable(caption, columns) {
 
 const columnOf = (row, name, metric) => ({
   name, metric, of: (series) => spreadOf(row, series, metric) || noteOf(row, series),
-  sign: (series) => (measurementOf(row, series) || {}).failed ? '(failed)' : standingOf(row, series, metric)});
+  sign: (series) => obstacleOf(row, series) ? `(${obstacleOf(row, series)})` : standingOf(row, series, metric)});
 
 // The columns of a row: its metric and, if a difference is shown in another figure, that one.
 function columnsOf(row, name, metric) {
@@ -355,7 +363,7 @@ function overviewColumns() {
     }
     const points = rows.filter((row) => Object.entries(view.at).every(
         ([axis, value]) => coordinatesOf(row)[axis] === value));
-    return [{name: `${view.title}, mean of ${points.length}`, metric,
+    return [{name: `${view.title}, geometric mean of ${points.length}`, metric,
              of: (series) => meanOfPoints(points, series, metric), sign: () => ''}];
   });
 }
