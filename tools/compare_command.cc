@@ -56,13 +56,18 @@ ResultGroup load_group(const std::vector<std::string>& files) {
   return group;
 }
 
-// Groups results by label. A result without a label is a group of its own, named after its file.
+// Groups results by label. A result without a label is a group of its own, named after its file,
+// which tells results of one label on other volumes apart, too.
 std::vector<ResultGroup> load_groups(const std::vector<std::string>& files) {
   std::vector<ResultGroup> groups;
   for (const std::string& file : files) {
     for (Result& result : load_results(file, ResultDetail::figures)) {
-      const std::string name = result.label.empty() ? file : result.label;
+      std::string name = result.label.empty() ? file : result.label;
       auto group = std::ranges::find(groups, name, &ResultGroup::name);
+      if (group != groups.end() && !same_volumes(group->results.front(), result)) {
+        name = fmt::format("{} ({})", name, file);
+        group = std::ranges::find(groups, name, &ResultGroup::name);
+      }
       if (group == groups.end()) group = groups.insert(groups.end(), {name, {}, {}});
       group->results.push_back(std::move(result));
       group->files.push_back(file);
@@ -270,6 +275,28 @@ void compare_named_sides(CompareArguments arguments, Session& session) {
   compare_sides(arguments, {load_group(arguments.base), load_group(arguments.fresh)}, session);
 }
 
+// Differences of other volumes would be counted as false alarms.
+void check_one_volume(const ResultGroup& sessions, const SelfComparison& self) {
+  std::string what;
+  for (std::size_t i = 1; i < sessions.results.size() && what.empty(); ++i) {
+    const auto across =
+        crossed_file_systems({&sessions.results.front(), 1}, {&sessions.results[i], 1});
+    if (across) what = fmt::format("file system: {}, {}", across->base, across->fresh);
+  }
+  for (const Difference& one : self.differences) {
+    if (!what.empty() || one.kind == ChangeKind::other) continue;
+    what = one.what;
+    for (std::size_t i = 0; i < one.values.size(); ++i) {
+      what += fmt::format("{} {}", i == 0 ? ":" : ",", one.values[i].text);
+    }
+  }
+  if (what.empty()) return;
+  throw Error(ErrorKind::unusable_input,
+              fmt::format("the sessions are not of one volume ({}): --self needs sessions between "
+                          "which nothing changed",
+                          what));
+}
+
 void compare_self(const CompareArguments& arguments, const Session& session) {
   const bool sides = !arguments.base.empty() || !arguments.fresh.empty();
   if (sides || !arguments.groups.empty() || !arguments.indexes.empty() ||
@@ -285,6 +312,7 @@ void compare_self(const CompareArguments& arguments, const Session& session) {
   ResultGroup group = load_group(arguments.files);
   name_alike({&group, 1});
   const SelfComparison self = compare_with_itself(group.results, compare_options(arguments.output));
+  check_one_volume(group, self);
   if (self.measurements.empty()) {
     throw Error(ErrorKind::unusable_input,
                 "nothing to compare: the sessions have no measurement of the same work in common; "

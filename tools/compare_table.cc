@@ -128,7 +128,8 @@ std::string table(const std::vector<const ComparedMeasurement*>& list,
   });
 }
 
-// "12 more measurements: 9 same, 3 cannot tell; --all lists them"; "" if all are listed.
+// "12 more measurements: 9 same, 3 cannot tell; filereel compare --all lists them"; "" if
+// all are listed.
 std::string rest(const ResultComparison& comparison, std::size_t shown) {
   const std::size_t more = comparison.measurements.size() - shown;
   if (more == 0) return "";
@@ -139,9 +140,10 @@ std::string rest(const ResultComparison& comparison, std::size_t shown) {
     if (count > 0) parts.push_back(fmt::format("{} {}", count, verdict_name(verdict)));
   }
   const std::string other = shown > 0 ? "more " : "";
-  return wrapped(fmt::format("{}: {}; --all lists {}", counted(more, other + "measurement"),
-                             fmt::join(parts, ", "), agreeing(more, "it", "them")),
-                 2);
+  return wrapped(
+      fmt::format("{}: {}; filereel compare --all lists {}", counted(more, other + "measurement"),
+                  fmt::join(parts, ", "), agreeing(more, "it", "them")),
+      2);
 }
 
 std::string changes(const ResultComparison& comparison, const Session& session, int descriptor) {
@@ -223,7 +225,7 @@ std::string reasons(const ResultComparison& comparison, const Parameters& shared
   if (shown == all.size()) return text;
   std::size_t others = 0;
   for (const Undecided& one : std::span(all).subspan(shown)) others += one.keys.size();
-  return text + fmt::format("cannot tell: {} more; --all lists them\n", others);
+  return text + fmt::format("cannot tell: {} more; filereel compare --all lists them\n", others);
 }
 
 std::string conclusion(const ResultComparison& comparison, const Session& session, int descriptor) {
@@ -259,6 +261,14 @@ std::string provable_text(const std::optional<double>& share) {
   return fmt::format("{}{} %", *share < 0 ? "-" : "+", format_roughly(std::abs(*share) * 100));
 }
 
+std::string pace_note(bool in_calls) {
+  if (!in_calls) return "";
+  return wrapped(
+      "time in calls: of replays with a pace, without the waits between calls, which no storage "
+      "changes; filereel show tells predicted times",
+      2);
+}
+
 bool is_long(std::size_t measurements) {
   constexpr std::size_t kScreen = 8;
   return measurements > kScreen;
@@ -276,6 +286,8 @@ std::string format_comparison(const ResultComparison& comparison, const Session&
   text += table(list, comparison, shared, session, descriptor) + rest(comparison, list.size());
   if (!comparison.measurements.empty()) text += "\n";
   text += evidence(comparison.measurements, shared);
+  text += pace_note(std::ranges::any_of(
+      comparison.measurements, [](const auto& one) { return one.figure == Figure::in_calls; }));
   text += reasons(comparison, shared, folded);
   if (const std::string how = basis_of_changes(comparison); !how.empty()) {
     text += wrapped(how, 2);

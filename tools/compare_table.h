@@ -10,6 +10,9 @@
 
 namespace filereel {
 
+// What the time in calls is, if it is compared; otherwise "".
+std::string pace_note(bool in_calls);
+
 // Whether so many measurements are folded: those without a change are counted, not listed.
 bool is_long(std::size_t measurements);
 

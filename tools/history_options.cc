@@ -1,5 +1,6 @@
 #include "tools/history_options.h"
 
+#include <optional>
 #include <utility>
 
 #include <boost/filesystem.hpp>
@@ -10,7 +11,10 @@
 #include "filesets/system/error.h"
 #include "filesets/system/path_kind.h"
 #include "filesets/system/printable.h"
+#include "filesets/system/remote_mounts.h"
 #include "replay/results/result_json.h"
+#include "replay/volumes/network_share.h"
+#include "replay/volumes/target.h"
 #include "tools/result_file.h"
 
 namespace filereel {
@@ -55,6 +59,27 @@ void check_history(const HistoryOptions& options) {
                                               printable(options.folder)));
   }
   const AtomicFile probe((place / "result.json").string());
+}
+
+void check_device_place(const HistoryOptions& options, const std::string& near) {
+  if (options.said.name.empty() || !is_directory(options.folder)) return;
+  const HistoryDirectory history = read_history(options.folder);
+  const HistoryEntry* last = nullptr;
+  for (const HistoryEntry& entry : history.entries) {
+    if (entry.device == options.said.name) last = &entry;
+  }
+  if (!last || last->result.volumes.empty()) return;
+  const std::optional<NetworkShare>& share = last->result.volumes.front().network;
+  const std::string path = absolute_path(path_in_target(near));
+  const auto mounted = RemoteMounts().on_way_to(path);
+  const bool on_share = mounted && network_share(*mounted).has_value();
+  if (on_share == share.has_value()) return;
+  throw Error(ErrorKind::usage,
+              fmt::format("{} in {} was measured on {}, but {} is {} a share (is everything "
+                          "mounted?); name another --device or --history for other storage",
+                          printable(options.said.name), printable(options.folder),
+                          share ? printable(share->source) : "a drive", printable(near),
+                          on_share ? "on" : "not on"));
 }
 
 std::string stored_elsewhere(const std::string& folder, const HistoryAddition& addition) {

@@ -37,6 +37,11 @@ HistoryAddition make_addition(const std::string& path, std::string text, const T
 // Call before any work. Throws Error unless results can be stored in the directory.
 void check_history(const HistoryOptions& options);
 
+// Call before any work. Throws Error if the history has results of the device that the user names,
+// and the latest one is of a share, but near is not, or the reverse: a share that is not
+// mounted would be measured as the disk below. `near`: as on the command line.
+void check_device_place(const HistoryOptions& options, const std::string& near);
+
 // If the result is stored under another device or firmware than `addition`, its name there, as in
 // HistoryEntry; otherwise "".
 std::string stored_elsewhere(const std::string& folder, const HistoryAddition& addition);

@@ -68,12 +68,13 @@ std::string index_heading(const Index& index, std::span<const std::string> names
     text += "no common measurement";
   } else {
     text += fmt::format("geometric mean {}{}{}", printable(index.contents()),
-                        index.rate.empty() ? "" : ", in ", index.rate);
+                        index.rate.empty() ? "" : ": ", index.rate);
   }
   if (!index.left_out.empty()) text += fmt::format("; {} left out", index.left_out.size());
   if (index.reference) text += fmt::format("; 100 is {}", names[*index.reference]);
   if (!index.values.empty()) {
     text += index.more_is_better ? "; more is better" : "; less is better";
+    if (!index.more_is_better && index.reference) text += ", of relative values more";
   }
   text = wrapped(text, 2);
   return text.starts_with(name) ? bold(name) + text.substr(name.size()) : text;
@@ -91,7 +92,8 @@ std::string index_table(const Index& index, std::span<const std::string> names, 
   for (const std::size_t i : index.order()) {
     const IndexValue& value = index.values[i];
     Row& row = rows.emplace_back();
-    row = {names[i], format_number(value.value), interval_text(value.interval, format_number)};
+    const auto own = [&index](double figure) { return index.text(figure); };
+    row = {names[i], own(value.value), interval_text(value.interval, own)};
     if (storage) {
       row.push_back(format_number(value.storage->mb_per_s));
       row.push_back(format_duration(value.storage->access_us * 1e-6));
@@ -146,21 +148,31 @@ std::string format_ranking(const Ranking& ranking, std::span<const Index> indexe
   text += replay_line(shared);
   if (!text.empty()) text += "\n";
   const bool folded = !all && is_long(ranking.measurements.size());
-  std::size_t indicated = 0, others = 0;
+  std::size_t others = 0;
+  std::string conclusions;  // of what is only indicated, if folded
   for (const RankedMeasurement& one : ranking.measurements) {
-    if (!folded || one.decided() || !std::ranges::all_of(one.entries, &RankedEntry::comparable)) {
+    if (!folded || one.decided()) {
       text += measurement_table(one, shared, ranking, bold);
+    } else if (one.indicates()) {
+      conclusions += wrapped(printable_line(fmt::format("{}: {}", key_text(one.key, shared),
+                                                        conclusion_text(one, ranking))),
+                             2);
     } else {
-      ++(one.indicates() ? indicated : others);
+      ++others;
     }
   }
-  if (indicated + others > 0) {
-    text += wrapped(fmt::format("not proven: {} ({} indicated); --all lists {}",
-                                counted(indicated + others, "measurement"), indicated,
-                                agreeing(indicated + others, "it", "them")),
-                    2) +
-            "\n";
+  text += conclusions;
+  if (others > 0) {
+    text += wrapped(fmt::format("{}{}: nothing is proven or indicated; filereel compare --all "
+                                "shows {}",
+                                conclusions.empty() ? "" : "the other ",
+                                counted(others, "measurement"), agreeing(others, "it", "them")),
+                    2);
   }
+  if (others > 0 || !conclusions.empty()) text += "\n";
+  text += pace_note(std::ranges::any_of(ranking.measurements, [](const RankedMeasurement& one) {
+    return one.figure == Figure::in_calls;
+  }));
   for (const Index& index : indexes) text += index_table(index, ranking.names, bold);
   for (const Warning& warning : ranking.warnings) text += format_warning(warning);
   text += fmt::format("{}: includes what sessions are assumed to differ by\n", kBetweenSessions);

@@ -377,6 +377,7 @@ void run(RunArguments& arguments, Session& session) {
   warn_of_lone_processes(session);
   const std::vector<std::string> paths = named_paths(arguments);
   const ShareWatch watch(paths);
+  if (!arguments.near.empty()) check_device_place(arguments.series.history, arguments.near);
   clear_leftovers(session);
   Prepared prepared;
   RunRequest request = prepare(arguments, nullptr, prepared);

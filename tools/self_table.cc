@@ -22,7 +22,14 @@ std::string format_self_comparison(const SelfComparison& self, const Session& se
     if (self.halves > 0) row.emplace_back(provable_text(one.provable_of_halves));
     rows.push_back(std::move(row));
   }
-  std::string text = format_columns(std::move(rows), [&](std::size_t row, const std::string& line) {
+  std::string text;
+  for (const Difference& one : self.differences) {
+    text += wrapped(fmt::format("{} differs between the sessions: alarms may be real changes",
+                                printable_line(one.what)),
+                    2);
+  }
+  if (!text.empty()) text += "\n";
+  text += format_columns(std::move(rows), [&](std::size_t row, const std::string& line) {
     return row == 0 ? session.bold(line, descriptor) : line;
   });
   text += "\n";

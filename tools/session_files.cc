@@ -127,7 +127,8 @@ std::string drive_difference(const VolumeDescription& found, const VolumeDescrip
                              bool hidden) {
   const std::string mounted = mounted_text(found, hidden), now = mounted_text(expected, hidden);
   if (!mounted.empty() && !now.empty() && mounted != now) {
-    return differs(fmt::format("what is mounted at {}", role_name(found.role)), mounted, now);
+    return fmt::format("it was measured on {}, but {} is now on {}", printable(mounted),
+                       role_name(found.role), printable(now));
   }
   constexpr double kSameSize = 0.05;  // that of some file systems varies with their use
   const auto size = static_cast<double>(found.size), size_now = static_cast<double>(expected.size);

@@ -326,8 +326,8 @@ class SeriesRun {
     if (states == sessions.size()) return;
     session_.notice(fmt::format(
         "the {} count as {} in comparisons, because those that begin within {} of each other share "
-        "the state of machine and drive; use --every {:.0f}min or more",
-        counted(sessions.size(), "session"), states, format_duration(kSameState), kSameState / 60));
+        "the state of machine and drive; use a longer --every",
+        counted(sessions.size(), "session"), states, format_duration(kSameState)));
   }
 
   const SessionSeries& series_;

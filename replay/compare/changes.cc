@@ -30,21 +30,6 @@ std::optional<double> used_before(const PreparedGroup& results, Role role) {
   return shares.empty() ? std::nullopt : std::optional(median(shares));
 }
 
-// The size of a directory's volume is what the file system makes of its device: it follows from
-// other features, such as a journal. The size of an image or a device is chosen.
-void attribute_sizes(std::span<const PreparedGroup> groups, std::vector<Difference>& list) {
-  for (const PreparedGroup& group : groups) {
-    for (const PreparedResult& one : group) {
-      for (const VolumeDescription& volume : one.volumes) {
-        if (volume.target_kind != target_kind_name(TargetKind::directory)) return;
-      }
-    }
-  }
-  for (Difference& difference : list) {
-    if (difference.what.starts_with(kVolumeSize)) difference.kind = ChangeKind::file_system;
-  }
-}
-
 // Whether mkfs chooses it by the size of the volume, which differs: that is no other way to make
 // the file system.
 bool follows_from_size(const Difference& one, std::span<const Difference> all) {
@@ -66,7 +51,7 @@ void compare_use(std::span<const PreparedGroup> groups, bool made_differently,
   const double matters = made_differently ? 0.25 : 0.05;
   for (std::size_t i = 0; i < kRoles; ++i) {
     const auto role = static_cast<Role>(i);
-    Difference difference{ChangeKind::other, fmt::format("share in use ({})", role_name(role)), {}};
+    Difference difference{ChangeKind::other, fmt::format("space in use ({})", role_name(role)), {}};
     double least = 1, most = 0;
     for (std::size_t group = 0; group < groups.size(); ++group) {
       const std::optional<double> used = used_before(groups[group], role);
@@ -137,12 +122,8 @@ std::vector<Difference> differences_among(std::span<const std::span<const Result
       across || std::ranges::any_of(differences, [&](const Difference& one) {
         return one.kind == ChangeKind::file_system && !follows_from_size(one, differences);
       });
-  if (made_differently) {
-    attribute_sizes(list, differences);
-  } else {
-    for (Difference& one : differences) {
-      if (follows_from_size(one, differences)) one.kind = ChangeKind::other;
-    }
+  for (Difference& one : differences) {
+    if (!made_differently && follows_from_size(one, differences)) one.kind = ChangeKind::other;
   }
   compare_use(list, made_differently, differences);
   std::ranges::stable_sort(differences, {}, &Difference::kind);

@@ -5,17 +5,20 @@
 #include <cmath>
 #include <iterator>
 #include <map>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "filesets/system/counted.h"
+#include "filesets/system/units.h"
 #include "replay/compare/changes.h"
 #include "replay/compare/control.h"
 #include "replay/compare/matching.h"
 #include "replay/compare/same_work.h"
 #include "replay/compare/sessions.h"
+#include "replay/compare/side_figures.h"
 #include "replay/compare/tails.h"
 #include "replay/compare/verdict.h"
 #include "replay/compare/work.h"
@@ -136,6 +139,12 @@ void warn_of_missing(const std::vector<MeasurementKey>& keys, std::string_view s
        "run both with the same plan and options"});
 }
 
+bool on_share(std::span<const Result> results) {
+  return std::ranges::any_of(results, [](const Result& one) {
+    return !one.volumes.empty() && one.volumes.front().network.has_value();
+  });
+}
+
 void warn_of_changes(ResultComparison& comparison) {
   // The compared change: the firmware, otherwise the file system, otherwise the drive. If all three
   // are the same, it is the only other change, and of several any may be it.
@@ -167,6 +176,34 @@ void warn_of_disturbance(std::span<const PendingComparison> rows, ResultComparis
                    key_name(first->row.key)),
        "let the drive and the machine settle, and measure both alternately (filereel run "
        "--against)"});
+}
+
+// The sessions of a side, and the states of machine and drive that they are (sessions.h).
+struct SessionCount {
+  std::size_t sessions = 0, states = 0;
+};
+
+SessionCount sessions_of(const PooledMeasurement& side) {
+  std::set<const Result*> results;
+  for (const SampleSource& one : side.origins) results.insert(one.result);
+  const std::vector<double> begins = begins_of(side);
+  return {results.size(), figures_by_state(begins, begins).size()};
+}
+
+void warn_of_close_sessions(std::span<const MatchedSides> matched, ResultComparison& comparison) {
+  for (const MatchedSides& sides : matched) {
+    if (took_turns(*sides.base, *sides.fresh)) continue;
+    const SessionCount base = sessions_of(*sides.base), fresh = sessions_of(*sides.fresh);
+    if (base.states == base.sessions && fresh.states == fresh.sessions) continue;
+    comparison.warnings.push_back(
+        {"close-sessions",
+         fmt::format("{} of the base count as {}, and {} of the new side as {}: those that begin "
+                     "within {} of each other share the state of machine and drive",
+                     counted(base.sessions, "session"), base.states, fresh.sessions, fresh.states,
+                     format_duration(kSameState)),
+         "leave more time between sessions (--every)"});
+    return;
+  }
 }
 
 void warn_of_sessions(ResultComparison& comparison) {
@@ -354,11 +391,13 @@ ResultComparison compare_matching(std::span<const Result> base, std::span<const 
                     std::back_inserter(comparison.warnings));
   warn_of_missing(comparison.only_base, "base", comparison);
   warn_of_missing(comparison.only_fresh, "new", comparison);
-  warn_of_changes(comparison);
+  // A share and a drive differ in everything below the files, which is what they are compared for.
+  if (on_share(base) == on_share(fresh)) warn_of_changes(comparison);
   warn_of_control(comparison);
   warn_of_disturbance(rows, comparison);
   for (PendingComparison& tested : rows) comparison.measurements.push_back(std::move(tested.row));
   comparison.overall = overall_of(comparison);
+  warn_of_close_sessions(matched, comparison);
   warn_of_sessions(comparison);
   return comparison;
 }

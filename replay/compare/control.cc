@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <set>
-#include <tuple>
 #include <vector>
 
 #include <fmt/format.h>
@@ -12,6 +11,7 @@
 #include "replay/compare/machine_change.h"
 #include "replay/compare/sessions.h"
 #include "replay/compare/side_figures.h"
+#include "replay/results/file_systems.h"
 
 namespace filereel {
 namespace {
@@ -44,18 +44,10 @@ const VolumeDescription* near_of(const Result& result) {
   return found == result.volumes.end() ? nullptr : &*found;
 }
 
-// Whether a volume and its control are on the same kind of storage. An image in memory changes from
-// session to session by itself: by its pages, and by those of the host of a virtual machine.
-bool same_kind_of_storage(const Result& result) {
+bool control_fits(const Result& result) {
   if (result.control.empty()) return true;
   const VolumeDescription *one = near_of(result), *other = near_of(result.control.front());
-  if (!one || !other) return true;
-  const auto kind = [](const VolumeDescription& volume) {
-    const DeviceIdentity drive = volume.drives.empty() ? DeviceIdentity{} : volume.drives.front();
-    return std::tuple(in_memory(volume), volume.network.has_value(), drive.rotational,
-                      drive.transport);
-  };
-  return kind(*one) == kind(*other);
+  return !one || !other || same_kind_of_storage(*one, *other);
 }
 
 bool all_on_the_same_kind(std::span<const ControlledPair> pairs) {
@@ -65,7 +57,7 @@ bool all_on_the_same_kind(std::span<const ControlledPair> pairs) {
       for (const SampleSource& origin : side->origins) results.insert(origin.result);
     }
   }
-  return std::ranges::all_of(results, [](const Result* one) { return same_kind_of_storage(*one); });
+  return std::ranges::all_of(results, [](const Result* one) { return control_fits(*one); });
 }
 
 // Sums over all measurements.

@@ -14,6 +14,7 @@
 #include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/nearest.h"
+#include "filesets/system/units.h"
 #include "replay/compare/sessions.h"
 #include "replay/results/metrics.h"
 #include "replay/results/older_bytes.h"
@@ -267,7 +268,7 @@ std::vector<const Measurement*> measurements_of(const std::vector<CountedMeasure
   return list;
 }
 
-// "MB/s until durable", "s (time until durable)"; of several metrics, or of the storage figure, the
+// "MB/s until durable", "time until durable"; of several metrics, or of the storage figure, the
 // unit alone.
 std::string rate_of(const std::vector<CountedMeasurement>& counted) {
   const Metric* first = counted.front().metric;
@@ -278,7 +279,8 @@ std::string rate_of(const std::vector<CountedMeasurement>& counted) {
   std::string title = title_of(*first, measurements_of(counted));
   const auto is_lower = [](char c) { return c >= 'a' && c <= 'z'; };
   if (is_lower(title[1]) && !is_lower(title[0])) title[0] = static_cast<char>(title[0] - 'A' + 'a');
-  return title.starts_with(unit + " ") ? title : fmt::format("{} ({})", unit, title);
+  const bool is_whole = title.starts_with(unit + " ") || unit == "s" || unit == "µs";
+  return is_whole ? title : fmt::format("{} ({})", unit, title);
 }
 
 struct PlannedIndex {
@@ -391,6 +393,12 @@ std::string Index::contents() const {
     if (most) text += fmt::format(", {} of them of {}", count, name);
   }
   return text;
+}
+
+std::string Index::text(double value) const {
+  constexpr double kMicro = 1e-6;
+  if (unit == "s") return format_duration(value);
+  return unit == "µs" ? format_duration(value * kMicro) : format_number(value);
 }
 
 std::vector<std::size_t> Index::order() const {

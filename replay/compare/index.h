@@ -42,7 +42,8 @@ struct Index {
   std::size_t out_of = 0;  // all measurements, also those that the patterns exclude
   bool more_is_better = true;
   std::string unit = {};  // "MB/s"; "" if the measurements have several
-  std::string rate = {};  // the same as a title: "MB/s until durable" if all write (title_of)
+  // The same as a title: "MB/s until durable" if all write (title_of), "time until durable".
+  std::string rate = {};
   // A group, the first by default if the measurements have several units.
   std::optional<std::size_t> reference = {};
   std::vector<MeasurementKey> measurements = {};  // that count: all groups have them
@@ -56,6 +57,8 @@ struct Index {
   // "of the medians of 36 of 40 measurements, 30 of them of atto". A workload is named if more than
   // half of several measurements are of it: each has the same weight.
   std::string contents() const;
+  // A value of the index: "123" of a rate, "1.38 s" of a time.
+  std::string text(double value) const;
   // The groups, the best first; empty if no measurement counts.
   std::vector<std::size_t> order() const;
 };

@@ -336,7 +336,9 @@ void Values::add(std::string value) {
 std::string Values::text() const {
   std::vector<std::string> sorted = values_;  // the order of results is no difference
   std::ranges::sort(sorted);
-  return fmt::format("{}", fmt::join(sorted, ", "));
+  const bool has_commas =
+      std::ranges::any_of(sorted, [](const std::string& one) { return one.contains(','); });
+  return fmt::format("{}", fmt::join(sorted, has_commas ? "; " : ", "));
 }
 
 std::vector<PreparedGroup> prepared(Groups groups) {

@@ -173,6 +173,26 @@ void note_differences(std::span<const ResultGroup> groups, Ranking& ranking) {
        "measure all on one machine with the same plan and options"});
 }
 
+// Of each group, with the reason of the first measurement.
+void warn_of_unranked(Ranking& ranking) {
+  const std::size_t all = ranking.measurements.size();
+  for (std::size_t group = 0; group < ranking.names.size(); ++group) {
+    std::size_t count = 0;
+    std::string reason;
+    for (const RankedMeasurement& one : ranking.measurements) {
+      for (const RankedEntry& entry : one.entries) {
+        if (entry.group != group || entry.comparable) continue;
+        if (++count == 1) reason = entry.reason;
+      }
+    }
+    if (count == 0) continue;
+    ranking.warnings.push_back({"not-ranked",
+                                fmt::format("{} is not ranked in {}: {}", ranking.names[group],
+                                            counted_of(count, all, "measurement"), reason),
+                                "measure it again, with the plan and options of the others"});
+  }
+}
+
 void warn_of_state(std::span<const ResultGroup> groups, Ranking& ranking) {
   std::size_t incomplete = 0;
   for (const ResultGroup& group : groups) {
@@ -328,6 +348,7 @@ Ranking rank_groups(std::span<const ResultGroup> groups, const CompareOptions& o
   if (matched.leaves_out_results()) used = matched.used();
   const std::span<const ResultGroup> ranked_groups = used.empty() ? groups : used;
   warn_of_state(ranked_groups, ranking);
+  warn_of_unranked(ranking);
   std::ranges::move(matched.warnings(), std::back_inserter(ranking.warnings));
   note_differences(ranked_groups, ranking);
   warn_of_tests(tests, ranking);

@@ -100,6 +100,9 @@ SelfComparison compare_with_itself(std::span<const Result> sessions,
     self.measurements.push_back(summary_of(key, figures[key]));
   }
   compare_halves(sessions, options, self);
+  std::vector<std::span<const Result>> each;
+  for (const Result& one : sessions) each.emplace_back(&one, 1);
+  self.differences = differences_among(each);
   return self;
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "replay/compare/changes.h"
 #include "replay/compare/comparison.h"
 #include "replay/results/result.h"
 
@@ -39,6 +40,7 @@ struct SelfComparison {
   std::size_t halves = 0;
   std::string level_of_halves = {};
   std::vector<SelfMeasurement> measurements = {};
+  std::vector<Difference> differences = {};  // between the sessions, besides their figures
 };
 
 // Compares each session with each later one; at most kMostSelfComparisons of these, evenly chosen.

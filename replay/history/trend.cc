@@ -22,6 +22,7 @@
 #include "replay/history/entry_name.h"
 #include "replay/results/failures.h"
 #include "replay/results/latency.h"
+#include "replay/results/metrics.h"
 #include "replay/statistics/order.h"
 #include "replay/statistics/student.h"
 
@@ -38,16 +39,22 @@ struct UnitSpread {
   Aspect aspect = Aspect::time;
 };
 
-void add_rate(const Measurement& measurement, std::vector<UnitSpread>& figures) {
-  const Summary summary = measurement.summary();
-  const bool counts = !info_of(measurement.kind).by_set;
-  if (counts && summary.operations_per_s) {
-    figures.push_back({"operations/s", *summary.operations_per_s});
-  } else if (summary.mb_per_s) {
-    figures.push_back({"MB/s", *summary.mb_per_s});
-  } else if (summary.files_per_s) {
-    figures.push_back({"files/s", *summary.files_per_s});
+// The rate that reports describe the measurement by.
+const Metric* rate_of(const Result& result, const Measurement& measurement) {
+  const Measurement* const one = &measurement;
+  for (const Metric* metric : default_metrics({&one, 1})) {
+    if (std::ranges::find(kMainRates, metric->name) == kMainRates.end()) continue;
+    if (spread_of(*metric, result, measurement)) return metric;
   }
+  if (info_of(measurement.kind).replays) return find_metric("operations_per_s");
+  return main_metric(result, measurement);
+}
+
+void add_rate(const Result& result, const Measurement& measurement,
+              std::vector<UnitSpread>& figures) {
+  const Metric* const metric = rate_of(result, measurement);
+  const auto spread = metric ? spread_of(*metric, result, measurement) : std::nullopt;
+  if (spread) figures.push_back({std::string(metric->heading), *spread});
 }
 
 void add_tails(const Measurement& measurement, std::vector<UnitSpread>& figures) {
@@ -62,9 +69,9 @@ void add_tails(const Measurement& measurement, std::vector<UnitSpread>& figures)
   }
 }
 
-std::vector<UnitSpread> figures_of(const Measurement& measurement) {
+std::vector<UnitSpread> figures_of(const Result& result, const Measurement& measurement) {
   std::vector<UnitSpread> figures;
-  add_rate(measurement, figures);
+  add_rate(result, measurement, figures);
   add_tails(measurement, figures);
   return figures;
 }
@@ -112,7 +119,7 @@ void add_point(TrendBuilder& growing, const HistoryEntry& entry, const Measureme
   const std::string options = options_of(measurement, entry.result);
   const Parameters work = work_done(entry.result, measurement).work;
   std::vector<TrendSeries>& all = growing.trend.series;
-  for (const UnitSpread& one : figures_of(measurement)) {
+  for (const UnitSpread& one : figures_of(entry.result, measurement)) {
     std::vector<std::size_t>& places = growing.places[{key, one.unit, options}];
     const std::size_t place = same_work(places, growing.work, work).value_or(all.size());
     if (place == all.size()) {

@@ -92,6 +92,9 @@ std::vector<std::string> missing_from(const Result& result) {
     if (std::ranges::none_of(result.measurements, is)) missing.push_back(name);
   };
   for (const JobRecord& job : result.plan.jobs) add(job.name, &Measurement::workload);
+  for (const WorkRecord& work : result.plan.work) {
+    if (!work.set.empty()) add(work.set, &Measurement::set);
+  }
   for (const std::string& one : result.plan.file_systems) add(one, &Measurement::file_system);
   const std::set<std::string> whole(missing.begin(), missing.end());
   for (const Measurement& one : result.measurements) {
@@ -155,6 +158,7 @@ std::string incomplete_text(const Result& result) {
 
 std::string drives_text(const Result& result) {
   std::vector<std::string> names;
+  std::string unnamed;  // the first volume, if it has no known drive but another one has
   const auto add = [&](std::string name) {
     if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
   };
@@ -164,7 +168,10 @@ std::string drives_text(const Result& result) {
       add(drive.model + (drive.firmware.empty() ? "" : " " + drive.firmware));
     }
     if (volume.network) add(volume.network->source);
+    if (names.empty()) unnamed = unnamed.empty() ? volume.target : unnamed;
   }
+  // A far drive alone would have the figures of near.
+  if (!names.empty() && !unnamed.empty()) names.insert(names.begin(), unnamed);
   return fmt::format("{}", fmt::join(names, " + "));
 }
 

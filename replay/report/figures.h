@@ -24,7 +24,7 @@ struct ReportedResult {
 std::vector<std::string> result_names(std::span<const ReportedResult> results);
 
 // "Fast Disk 3 1.07 + Fast Disk 3 1.08": the drives of the volumes with their firmware, without
-// duplicates; "" if unknown.
+// duplicates, or near's name if only another drive is known; "" if none is.
 std::string drives_text(const Result& result);
 
 // The sample with the median elapsed time (the faster of two); null without samples. Failed ones

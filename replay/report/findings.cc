@@ -258,8 +258,8 @@ void add_stalls(Results results, const Overview& overview, const ResultCompariso
   const auto most = std::ranges::max_element(list, {}, &StallShare::share_of_time);
   if (most == list.end() || most->share_of_time < kNotable) return;
   findings.push_back(fmt::format(
-      "Largest share of time in stalls: {}: {} over {}, {} % of the operations and {} % of the "
-      "time in calls.",
+      "Largest share of time in stalls: {}: {} of {} or more and far longer than usual for their "
+      "kind, {} % of the operations and {} % of the time in calls.",
       most->where, counted(most->count, "operation"), format_duration(most->threshold_s),
       format_roughly(most->share_of_operations * 100), format_roughly(most->share_of_time * 100)));
 }
@@ -354,6 +354,7 @@ void add_shared_drive(Results results, Findings& findings) {
     }
   }
   if (targets.size() < 2 || drives.size() != 1) return;
+  if (!far && results.size() < 2) return;  // sessions of one volume in several directories
   const std::string& name = results[0].result.volumes[0].drives[0].name;
   findings.push_back(fmt::format("All volumes are on the drive {}: {}{}.", name,
                                  far ? "copies to far volumes stay on it" : "",

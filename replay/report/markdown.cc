@@ -140,7 +140,10 @@ std::string index_table(const Index& index, std::span<const std::string> names) 
                       : "";
   std::string text =
       fmt::format("{}: geometric mean {}; {} is better.\n\n", markdown_text(index.definition.name),
-                  markdown_text(index.contents()), index.more_is_better ? "more" : "less");
+                  markdown_text(index.contents()),
+                  index.more_is_better ? "more"
+                  : also_relative      ? "less, of relative values more,"
+                                       : "less");
   std::vector<MarkdownRow> rows = {
       {"on", index.unit.empty() ? relative : index.unit, std::string(index.interval_name())}};
   if (also_relative) {
@@ -150,8 +153,8 @@ std::string index_table(const Index& index, std::span<const std::string> names) 
   for (const std::size_t i : index.order()) {
     const IndexValue& value = index.values[i];
     MarkdownRow& row = rows.emplace_back();
-    row = {markdown_text(names[i]), format_number(value.value),
-           range_cell(value.interval, format_number)};
+    const auto own = [&index](double figure) { return index.text(figure); };
+    row = {markdown_text(names[i]), own(value.value), range_cell(value.interval, own)};
     if (!also_relative) continue;
     row.push_back(value.relative ? share(*value.relative) : std::string(kNone));
     row.push_back(range_cell(value.relative_interval, share));

@@ -9,23 +9,29 @@
 #include <utility>
 
 #include "replay/compare/comparison.h"
+#include "replay/results/checks.h"
+#include "replay/results/file_systems.h"
 
 namespace filereel {
 namespace {
 
-// Model, serial number, firmware. For a share its source alone.
-using Drive = std::tuple<std::string, std::string, std::string>;
+// Whether it is near's, model, serial number, firmware. For a share its source alone.
+using Drive = std::tuple<bool, std::string, std::string, std::string>;
 
 std::vector<Drive> drives_of(const Result& result) {
   std::vector<Drive> drives;
   const auto add = [&](Drive drive) {
-    if (drive != Drive() && std::ranges::find(drives, drive) == drives.end()) {
+    const bool is_known = drive != Drive(std::get<0>(drive), "", "", "");
+    if (is_known && std::ranges::find(drives, drive) == drives.end()) {
       drives.push_back(std::move(drive));
     }
   };
   for (const VolumeDescription& volume : result.volumes) {
-    for (const DeviceIdentity& one : volume.drives) add({one.model, one.serial, one.firmware});
-    if (volume.network) add({volume.network->source, "", ""});
+    const bool near = volume.role == Role::near;
+    for (const DeviceIdentity& one : volume.drives) {
+      add({near, one.model, one.serial, one.firmware});
+    }
+    if (volume.network) add({near, volume.network->source, "", ""});
   }
   std::ranges::sort(drives);
   return drives;
@@ -79,7 +85,7 @@ bool belong_together(const ReportedResult& first, const ReportedResult& second) 
   };
   if (drives != drives_of(other) || one.label != other.label ||
       machine(one.host) != machine(other.host) || !same_settings(one, other) ||
-      !measure_alike(one, other)) {
+      !measure_alike(one, other) || !same_volumes(one, other)) {
     return false;
   }
   // Without a label, a repeated measurement may be meant for comparison.
@@ -166,6 +172,7 @@ void add_result(const ReportedResult& more, ReportedResult& pool) {
   }
   add_plan(more.result.plan, result.plan);
   add_measurements(more.result, result);
+  check_sample_counts(result);
 }
 
 std::vector<ReportedResult> pooled(std::span<const ReportedResult> results,

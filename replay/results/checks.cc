@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -51,14 +52,16 @@ constexpr double kClockRange = 1.25;
 // Above this, file systems no longer find long free extents, and drives hardly any free blocks.
 constexpr double kNearlyFull = 0.95;
 
+constexpr std::string_view kTooFewSamples = "too-few-samples";
+
 // Sample::cold_method if files were read to warm the caches.
 constexpr std::string_view kRead = "read";
 
 constexpr std::array<std::string_view, 18> kCodes = {
-    "too-few-samples", "not-cold",           "not-warm",     "bimodal",       "drift",
-    "device-busy",     "cpu-busy",           "cpu-stolen",   "cpu-frequency", "lookups-slow",
-    "clock-unstable",  "volume-nearly-full", "calls-failed", "cpu-throttled", "memory-pressure",
-    "run-stopped",     "runs-unequal",       "share-slow"};
+    kTooFewSamples,   "not-cold",           "not-warm",     "bimodal",       "drift",
+    "device-busy",    "cpu-busy",           "cpu-stolen",   "cpu-frequency", "lookups-slow",
+    "clock-unstable", "volume-nearly-full", "calls-failed", "cpu-throttled", "memory-pressure",
+    "run-stopped",    "runs-unequal",       "share-slow"};
 
 bool has_figures(const Sample& sample) {
   return !has_failed(sample) && sample.elapsed_s > 0 && sample.durable_s > 0 &&
@@ -119,7 +122,7 @@ void too_few(CheckedResult& checked) {
     most = std::max(most, one.values.size());
   }
   if (count == 0) return;
-  checked.result.warn({"too-few-samples",
+  checked.result.warn({std::string(kTooFewSamples),
                        fmt::format("{} with at most {}: too few for a 95 % interval",
                                    how_many(checked, count), counted(most, "sample")),
                        checked.result.plan.auto_runs
@@ -427,19 +430,34 @@ constexpr std::array<void (*)(CheckedResult&), 14> kChecks = {
     clock_source,    nearly_full,
     memory_pressure, [](CheckedResult& checked) { check_work(checked.result); }};
 
-}  // namespace
-
-void check_result(Result& result) {
-  std::erase_if(result.warnings, [](const Warning& warning) {
-    return std::ranges::find(kCodes, warning.code) != kCodes.end();
+void remove_warnings(std::span<const std::string_view> codes, Result& result) {
+  std::erase_if(result.warnings, [codes](const Warning& warning) {
+    return std::ranges::find(codes, warning.code) != codes.end();
   });
+}
+
+CheckedResult with_figures(Result& result) {
   CheckedResult checked{result, {}};
   for (const Measurement& one : result.measurements) {
     if (one.file_system == "none") continue;  // replayed without a volume
     MeasuredRates speeds = measured_rates(one);
     if (!speeds.values.empty()) checked.measured.push_back(std::move(speeds));
   }
+  return checked;
+}
+
+}  // namespace
+
+void check_result(Result& result) {
+  remove_warnings(kCodes, result);
+  CheckedResult checked = with_figures(result);
   for (const auto check : kChecks) check(checked);
+}
+
+void check_sample_counts(Result& result) {
+  remove_warnings(std::array{kTooFewSamples}, result);
+  CheckedResult checked = with_figures(result);
+  too_few(checked);
 }
 
 void warn_of_states(const VolumeDescription& volume, Result& result) {

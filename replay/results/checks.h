@@ -22,7 +22,7 @@ inline constexpr double kMuchOtherCpu = 0.2;
 //   cpu-throttled       a CPU quota made filereel wait
 //   memory-pressure     programs waited for memory
 //   run-stopped         filereel was stopped, or the machine suspended, during samples
-//   runs-unequal        runs of a phase with a time limit did very different numbers of operations
+//   runs-unequal        runs of a phase with a time limit did different numbers of operations
 //   share-slow          an operation on a share took seconds
 //   device-busy         other I/O on the drive shortly before steps
 //   cpu-busy            other programs used CPU time
@@ -33,6 +33,9 @@ inline constexpr double kMuchOtherCpu = 0.2;
 //
 // The thresholds are in checks.cc; docs/result-json.md gives the reasons.
 void check_result(Result& result);
+
+// Renews the warning too-few-samples alone, for results of several sessions together.
+void check_sample_counts(Result& result);
 
 // Adds the warning volume-degraded for each layer of the volume that is impaired now. The state is
 // temporary, so this is called whenever a volume is prepared.

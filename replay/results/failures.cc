@@ -305,10 +305,10 @@ std::string failed_work_text(const Result& result, const Measurement& measuremen
 std::string describe_failure(const std::string& where, const DivergenceExample& what,
                              std::string_view room, bool full) {
   if (what.kind_of == divergence_class_name(DivergenceClass::content)) {
-    return fmt::format("{}: {} of {} returned wrong content from byte {} of the file on "
-                       "(operation {})",
-                       where, what.operation, printable(what.path), what.result,
-                       what.position + 1);
+    return fmt::format(
+        "{}: {} of {} returned wrong content from byte {} of the file on "
+        "(operation {})",
+        where, what.operation, printable(what.path), what.result, what.position + 1);
   }
   const std::string result =
       what.result < 0

@@ -1,6 +1,9 @@
 #include "replay/results/file_systems.h"
 
 #include <algorithm>
+#include <tuple>
+
+#include "filesets/system/mount_info.h"
 
 namespace filereel {
 
@@ -18,6 +21,31 @@ std::vector<std::string> file_systems_of(std::span<const Result> results) {
     }
   }
   return names;
+}
+
+bool same_volumes(const Result& one, const Result& other) {
+  const auto alike = [](const VolumeDescription& first, const VolumeDescription& second) {
+    if (distinct_options(first.mount_options) != distinct_options(second.mount_options)) {
+      return false;
+    }
+    const bool known = !first.features.empty() && !second.features.empty();
+    return !known || first.size != second.size || first.features == second.features;
+  };
+  return std::ranges::all_of(one.volumes, [&](const VolumeDescription& first) {
+    return std::ranges::all_of(other.volumes, [&](const VolumeDescription& second) {
+      return first.role != second.role || first.file_system != second.file_system ||
+             first.part != second.part || alike(first, second);
+    });
+  });
+}
+
+bool same_kind_of_storage(const VolumeDescription& one, const VolumeDescription& other) {
+  const auto kind = [](const VolumeDescription& volume) {
+    const DeviceIdentity drive = volume.drives.empty() ? DeviceIdentity{} : volume.drives.front();
+    return std::tuple(in_memory(volume), volume.network.has_value(), drive.rotational,
+                      drive.transport);
+  };
+  return kind(one) == kind(other);
 }
 
 Result only_on(const Result& result, const std::string& file_system) {

@@ -29,8 +29,8 @@ std::string cold_text(std::span<const VolumeDescription> volumes) {
 
 // Whether a warning says which of several it is about: "'mp3': …", "app.reel is truncated".
 bool contains_name(std::string_view text, const std::string& name) {
-  return text.starts_with(name + " ") || text.contains("'" + name + "'") ||
-         text.contains(" of " + name + ":");
+  return text.starts_with(name + " ") || text.starts_with(name + ":") ||
+         text.contains("'" + name + "'") || text.contains(" of " + name + ":");
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace filereel {
 // - calls that failed although they should have succeeded, one for each volume, operation and error
 // - a quota of processor time that made filereel wait
 // - samples during which filereel was stopped, or the machine suspended
-// - runs of a phase with a time limit that did very different numbers of operations
+// - runs of a phase with a time limit that did different numbers of operations
 // - operations that took seconds on a share, which may not have responded
 void check_work(Result& result);
 

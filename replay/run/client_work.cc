@@ -80,7 +80,9 @@ bool ClientWork::fill(const std::stop_token& stop) const {
     if (!volume) continue;
     const Contents contents = own_->contents(role);
     if (works && contents.largest) {
-      check_room(*contents.largest, *volume, contents.copies * trees(), job_.room_advice());
+      const std::string what = job_.set().empty() ? "the files of " + job_.record().name
+                                                  : fmt::format("the file set '{}'", job_.set());
+      check_room(*contents.largest, what, *volume, contents.copies * trees(), job_.room_advice());
     }
     clients_.meet();  // files take space
     if (works && contents.initial && !create_files(*contents.initial, *volume, stop)) return false;

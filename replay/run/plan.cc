@@ -77,10 +77,10 @@ class Loader {
     // With the reasons of all jobs, if they differ.
     std::string refusal_text() const {
       if (others.size() < 2) return refusal;
-      std::string text;
+      std::string text = others.front().what;  // "--time does not apply to"
       for (const Inapplicable& one : others) {
-        text +=
-            fmt::format("{}{}: {}", text.empty() ? "" : "; ", fmt::join(one.jobs, ", "), one.why);
+        text += fmt::format("{} {} ({})", &one == &others.front() ? "" : ";",
+                            fmt::join(one.jobs, ", "), one.why);
       }
       return text;
     }

@@ -1,6 +1,7 @@
 #include "replay/run/plan_digest.h"
 
 #include <memory>
+#include <utility>
 
 #include "replay/json.h"
 #include "replay/run/work_digest.h"
@@ -50,7 +51,11 @@ std::string common_plan(const RunRequest& request) {
     const JobNeeds needs = job->needs({.count = job->volume_count().least});
     Json space = Json::array();
     for (const VolumeNeeds& one : needs.volumes) space.push_back(one.least);
-    json.push_back({record.kind, settings_text(record), axes_to_json(record), job->work_digest(0),
+    Json work = Json::array();
+    for (std::uint64_t point = 0; point < job->points(); ++point) {
+      work.push_back(job->work_digest(point));
+    }
+    json.push_back({record.kind, settings_text(record), axes_to_json(record), std::move(work),
                     request.runs.value_or(runs_of(*job)), job->clients(0), options.share,
                     options.shift, options.verify, options.order, options.depth, needs.seconds,
                     space, steps_to_json(*job)});

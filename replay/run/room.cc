@@ -145,12 +145,10 @@ void check_formatted_capacity(const VolumeNeeds& needs, std::uint64_t bytes,
   }
 }
 
-void check_room(const FileSet& set, const Volume& volume, std::uint64_t copies,
-                std::string_view room) {
+void check_room(const FileSet& set, const std::string& what, const Volume& volume,
+                std::uint64_t copies, std::string_view room) {
   const std::string advice = with_quota_advice_of(volume.root(), std::string(room));
   const std::string name = volume.describe().target;
-  const std::string what =
-      set.name.empty() ? "the files" : fmt::format("the file set '{}'", set.name);
   if (const std::optional<std::uint64_t> free = volume.free_bytes()) {
     check_bytes(least_space(set, volume.limits(), copies), *free, name, what, advice);
   }

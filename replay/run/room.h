@@ -69,8 +69,8 @@ void check_formatted_capacity(const VolumeNeeds& needs, std::uint64_t bytes,
                               const MeasureFresh& measure = {});
 
 // The same for a set on a prepared volume, as far as it reports free space: bytes, and inodes if
-// their number is limited.
-void check_room(const FileSet& set, const Volume& volume, std::uint64_t copies,
-                std::string_view advice);
+// their number is limited. `what` needs the space, as in VolumeNeeds.
+void check_room(const FileSet& set, const std::string& what, const Volume& volume,
+                std::uint64_t copies, std::string_view advice);
 
 }  // namespace filereel

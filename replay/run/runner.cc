@@ -165,6 +165,9 @@ class Run {
         observer_.notice(text);
       }
     }
+    if (request_.targets.control) {
+      if (const std::string text = control_notice(stage); !text.empty()) observer_.notice(text);
+    }
     notice_runs(stage, counts);
     Baselines baselines;
     const std::vector<AccessShape> shapes = shapes_of_baseline(baselines);

@@ -1,6 +1,7 @@
 #include "replay/run/runs_notice.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <set>
@@ -11,28 +12,35 @@
 #include <fmt/format.h>
 
 #include "filesets/system/counted.h"
+#include "replay/results/file_systems.h"
 #include "replay/statistics/bootstrap.h"
 #include "replay/statistics/verdict_runs.h"
 
 namespace filereel {
 
 PlannedRuns planned_runs(const Stage& stage, bool control, const MeasurementCounts& counts) {
-  std::set<FileSystemKind> kinds;
+  std::map<const Job*, std::size_t> file_systems;  // by job
   const std::size_t volumes = stage.sides.front().parts.front().all().size();
   const std::size_t roles = volumes == 0 ? kRoles : volumes;  // without volumes, nothing is skipped
-  std::size_t all = 0;
-  for (const StagedJob& part : stage.parts) {
-    if (part.kind) kinds.insert(*part.kind);  // jobs without a volume have none
-    const auto& by_role = counts.at(part.job);
-    all += part.job->points() *
-           std::accumulate(by_role.begin(), by_role.begin() + static_cast<std::ptrdiff_t>(roles),
-                           std::size_t{0});
+  for (const StagedJob& part : stage.parts) ++file_systems[part.job];
+  std::size_t all = 0, on_several = 0, most = 1;
+  for (const auto& [job, number] : file_systems) {
+    const auto& by_role = counts.at(job);
+    const std::size_t measurements =
+        job->points() * std::accumulate(by_role.begin(),
+                                        by_role.begin() + static_cast<std::ptrdiff_t>(roles),
+                                        std::size_t{0});
+    all += measurements * number;
+    if (number > 1) on_several += measurements;
+    most = std::max(most, number);
   }
-  const std::size_t file_systems = std::max<std::size_t>(1, kinds.size());
   const std::size_t sides = stage.sides.size() - (control ? 1 : 0);
   // Volumes are compared or ranked on each file system; one alone has its file systems ranked.
-  if (sides > 1) return {.measurements = all, .entries = sides, .ranked = sides > 2};
-  return {.measurements = all / file_systems, .entries = file_systems, .ranked = file_systems > 1};
+  if (sides > 1) {
+    return {.measurements = all, .entries = sides, .of = "volumes", .ranked = sides > 2};
+  }
+  if (most == 1) return {.measurements = all, .entries = 1};
+  return {.measurements = on_several, .entries = most, .ranked = true};
 }
 
 std::string runs_notice(const PlannedRuns& planned) {
@@ -45,9 +53,9 @@ std::string runs_notice(const PlannedRuns& planned) {
   const std::string runs = counted(needed, "run");
   std::string text = planned.ranked
                          ? fmt::format(
-                               "{} on each of {}: a ranking needs at least {} of each, more "
+                               "{} on each of {} {}: a ranking needs at least {} of each, more "
                                "if differences are small",
-                               measurements, planned.entries, runs)
+                               measurements, planned.entries, planned.of, runs)
                          : fmt::format(
                                "{}: a verdict at {:.0f} % needs at least {} on each side, "
                                "more if differences are small",
@@ -83,6 +91,14 @@ std::string shared_drive_notice(const Stage& stage) {
   if (stage.sides.size() > 1) text = "they do not differ by drives";
   return text.empty() ? ""
                       : fmt::format("all volumes are on the drive {}: {}", *drives.begin(), text);
+}
+
+std::string control_notice(const Stage& stage) {
+  const Volume* const near = stage.sides.front().parts.front().near;
+  const Volume* const control = stage.sides.back().parts.front().near;
+  if (!near || !control || same_kind_of_storage(near->describe(), control->describe())) return "";
+  return "the control volume is on another kind of storage than near, so filereel compare will not "
+         "use it; name one on the same kind, or omit --control";
 }
 
 }  // namespace filereel

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "replay/results/result.h"
 #include "replay/run/stage.h"
@@ -15,9 +16,10 @@ namespace filereel {
 // What is to be measured: `measurements` on each of `entries`, volumes or file systems.
 struct PlannedRuns {
   std::size_t measurements = 1, entries = 1;
-  bool ranked = false;              // the entries are ranked; otherwise two sides are compared
-  std::uint32_t least = kMostRuns;  // of any job; so many: all are automatic
-  bool some_automatic = false;      // the others have runs of their own
+  std::string_view of = "file systems";  // what the entries are
+  bool ranked = false;                   // the entries are ranked; otherwise two sides are compared
+  std::uint32_t least = kMostRuns;       // of any job; so many: all are automatic
+  bool some_automatic = false;           // the others have runs of their own
 };
 
 // The number of measurements of each job at a point of its sweep, by the last role that they use:
@@ -37,5 +39,8 @@ bool has_only_replays(const Stage& stage);
 // What is compared or copied on one drive says nothing about drives. "" if nothing is, if there are
 // several drives, or if they are unknown.
 std::string shared_drive_notice(const Stage& stage);
+
+// That compare will not use the control volume, the last side; "" if it will.
+std::string control_notice(const Stage& stage);
 
 }  // namespace filereel

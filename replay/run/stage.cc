@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "filesets/system/error.h"
 #include "filesets/system/mount_info.h"
 #include "filesets/system/path_kind.h"
+#include "filesets/system/printable.h"
 #include "replay/results/hidden_serials.h"
 #include "replay/run/side_needs.h"
 
@@ -112,6 +114,17 @@ PlannedVolumes planned_for(const Job& job, const RunRequest& request, const Kind
   return planned;
 }
 
+// Does it, and names the job in errors if the plan has several.
+void named(const Job& job, const Plan& plan, const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    const std::string name = job.record().name, text = error.what();
+    if (plan.jobs.size() < 2 || text.contains(name)) throw;
+    throw Error(error.kind(), fmt::format("{}: {}", printable(name), text));
+  }
+}
+
 // The needs of all jobs with volumes. Throws Error for what they cannot do on such volumes.
 SideNeeds needs_of_jobs(const RunRequest& request, const Kinds& kinds,
                         const std::vector<const Target*>& targets) {
@@ -119,9 +132,11 @@ SideNeeds needs_of_jobs(const RunRequest& request, const Kinds& kinds,
   for (const std::unique_ptr<Job>& job : request.plan.jobs) {
     if (needs_no_volume(*job)) continue;
     const PlannedVolumes planned = planned_for(*job, request, kinds, targets);
-    job->check(planned);
-    side.jobs.push_back(
-        {job->needs(planned), std::string(job->room_advice()), planned.client.trees()});
+    named(*job, request.plan, [&] {
+      job->check(planned);
+      side.jobs.push_back(
+          {job->needs(planned), std::string(job->room_advice()), planned.client.trees()});
+    });
   }
   return side;
 }

@@ -144,7 +144,9 @@ SupportedFeatures supported_features(const Recipe& recipe, const JobOptions& opt
                      "used",
                      volume->describe().file_system, format_binary_size(access->size),
                      format_binary_size(access->align)),
-         "use multiples of 4 KiB, or another file system"});
+         access->size % 4096 == 0 && access->align % 4096 == 0
+             ? "compare this with nothing that used direct I/O; another file system may support it"
+             : "use multiples of 4 KiB, or another file system"});
   }
   means.poll = polls && means.synthesis.direct;
   return means;

@@ -285,6 +285,12 @@ void check_unused(int fd, const std::string& path, const DeviceUse& use) {
   }
 }
 
+std::uint64_t size_of_device(dev_t device) {
+  std::uint64_t sectors = 0;
+  std::istringstream(read_sysfs(sysfs_folder(device) + "/size")) >> sectors;
+  return sectors * kStatSector;
+}
+
 std::optional<DeviceCounters> read_device_counters(dev_t device) {
   std::optional<DeviceCounters> counters = read_counters(sysfs_folder(device));
   if (counters) counters->device = device;

@@ -64,6 +64,9 @@ struct DeviceCounters {
   dev_t device = 0;
 };
 
+// Bytes, by the kernel; 0 if unknown.
+std::uint64_t size_of_device(dev_t device);
+
 // Nothing for file systems without a block device: tmpfs, network file systems.
 std::optional<DeviceCounters> read_device_counters(dev_t device);
 

@@ -150,7 +150,7 @@ TEST_CASE("a comparison names each feature, each value, and how full the volumes
         std::vector<std::string>{"has_journal of ext4 (near): on -> off",
                                  "block size of ext4 (near): 4096 -> 1024"});
   CHECK(changes_of(base, with_features(base.volumes[0].features, 0.6)) ==
-        std::vector<std::string>{"share in use (near): 0 % -> 60 %"});
+        std::vector<std::string>{"space in use (near): 0 % -> 60 %"});
   Result unknown = with_features({}, 0);
   unknown.volumes[0].features_unknown = "cannot read /dev/x";
   CHECK(changes_of(base, unknown) ==

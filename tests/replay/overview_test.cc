@@ -49,7 +49,20 @@ TEST_CASE("results of one drive are one column, with the samples of all") {
   REQUIRE(samples.size() == 2 * of_one.size());
   CHECK(samples.back().run == 2 * of_one.back().run);  // numbered on
   CHECK(pools[0].result.volumes.size() == files[0].result.volumes.size());
-  CHECK(pools[0].result.warnings.size() == files[0].result.warnings.size());
+  CHECK(pools[0].result.warnings.size() == files[0].result.warnings.size() + 1);
+  CHECK(pools[0].result.warnings.back().code == "too-few-samples");  // of both together
+}
+
+TEST_CASE("results of one label on volumes made differently are columns of their own") {
+  std::vector<ReportedResult> files = {{"a", drive("1", "A")}, {"b", drive("1", "A")}};
+  files[1].result.volumes[0].mount_options = "rw,noatime";
+  CHECK(columns_of(files) == std::vector<std::size_t>{0, 1});
+  files[1].result.volumes[0].mount_options = files[0].result.volumes[0].mount_options;
+  files[0].result.volumes[0].features = {{"features", "reflink"}};
+  files[1].result.volumes[0].features = {{"features", ""}};
+  CHECK(columns_of(files) == std::vector<std::size_t>{0, 1});
+  ++files[1].result.volumes[0].size;  // on which features depend
+  CHECK(columns_of(files) == std::vector<std::size_t>{0, 0});
 }
 
 TEST_CASE("several tests of a drive are one column, and the same test again is not") {

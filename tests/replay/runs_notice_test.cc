@@ -37,7 +37,7 @@ TEST_CASE("the notice names the runs that are missing") {
         "are small; planned: 3; use --runs auto or --runs 6");
   const std::string ranked =
       runs_notice({.measurements = 9, .entries = 9, .ranked = true, .least = 5});
-  CHECK(ranked.starts_with("9 measurements on each of 9: a ranking needs at least "));
+  CHECK(ranked.starts_with("9 measurements on each of 9 file systems: a ranking needs at least "));
   CHECK(ranked.contains("planned: 5"));
   CHECK_FALSE(runs_notice({.measurements = 1000}).contains("planned"));  // all are automatic
 }
