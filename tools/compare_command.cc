@@ -183,7 +183,10 @@ void rank(const CompareArguments& arguments, std::span<const ResultGroup> loaded
                 "--strict, --junit and --history need two sides: name two results, or use --base "
                 "and --new");
   }
-  const std::vector<ResultGroup> groups = by_file_system(loaded, arguments.file_systems);
+  const bool whole = arguments.file_systems.empty() && share_file_systems(loaded);
+  const std::vector<ResultGroup> groups =
+      whole ? std::vector<ResultGroup>(loaded.begin(), loaded.end())
+            : by_file_system(loaded, arguments.file_systems);
   if (groups.size() == 1) {
     throw Error(
         ErrorKind::unusable_input,

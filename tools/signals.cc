@@ -116,7 +116,7 @@ SignalWatch::SignalWatch(std::vector<std::string> paths) {
         first_ns = kernel_ns();
       } else if (signal != SIGHUP && kernel_ns() - first_ns > kSameNs) {
         if (const std::string silent = silent_shares(paths); !silent.empty()) {
-          tell_of_waiting(silent);
+          tell_of_waiting(silent + "; filereel clean then removes what it has left");
         }
         _exit(Session::kInterrupted);
       }

@@ -65,6 +65,14 @@ std::vector<ResultGroup> by_file_system(std::span<const ResultGroup> groups,
   return list;
 }
 
+bool share_file_systems(std::span<const ResultGroup> groups) {
+  if (groups.size() < 3) return false;
+  std::size_t entries = 0;
+  for (const ResultGroup& group : groups) entries += file_systems_of(group.results).size();
+  const std::size_t kinds = all_file_systems(groups).size();
+  return kinds > 1 && entries > groups.size() && entries > kinds;
+}
+
 MatchedGroups::MatchedGroups(std::span<const ResultGroup> groups)
     : list_(groups), across_(are_across(groups)), matching_(results_of(groups), across_) {
   for (const ResultGroup& group : groups) {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "filesets/system/counted.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
 #include "replay/compare/prediction_limits.h"
@@ -239,9 +240,15 @@ std::string markdown_ranking(const Ranking& ranking) {
   std::vector<MarkdownRow> rows = {{"rank by time"}};
   for (const std::string& name : ranking.names) rows[0].push_back(markdown_text(name));
   std::vector<std::string> proven, others;
+  const auto is_open = [](const RankedMeasurement& one) {
+    return !one.has_ranks() && !one.indicates();
+  };
+  constexpr std::ptrdiff_t kFew = 3;
+  const auto open = std::ranges::count_if(ranking.measurements, is_open);
   for (const RankedMeasurement& one : ranking.measurements) {
     const std::string name = key_text(one.key, shared);
     std::vector<std::string>& list = one.has_ranks() ? proven : others;
+    if (open > kFew && is_open(one)) continue;
     list.push_back(fmt::format("{}: {}", name, conclusion_text(one, ranking)));
     if (!one.has_ranks()) continue;
     MarkdownRow& row = rows.emplace_back(ranking.names.size() + 1, std::string(kNone));
@@ -253,6 +260,10 @@ std::string markdown_ranking(const Ranking& ranking) {
   std::string text =
       "## What is proven\n\n" + warning_bullets(ranking.warnings) + markdown_bullets(proven);
   if (!proven.empty()) text += markdown_table(rows);
+  if (open > kFew) {
+    others.push_back(fmt::format("{}: no significant difference",
+                                 counted_of(open, ranking.measurements.size(), "measurement")));
+  }
   return text + markdown_bullets(others) + paragraph(promise_text(ranking));
 }
 

@@ -228,7 +228,6 @@ std::string markdown_report(const ReportColumns& columns,
                             std::span<const StoredPrediction> predictions) {
   const std::vector<ReportedResult>& results = columns.pooled();
   const Conclusions conclusions = conclusions_of(columns, predictions);
-  const Overview& overview = conclusions.overview;
   std::string text = "# File performance\n\n" + markdown_predictions(predictions);
   for (const std::string& finding : conclusions.findings) {
     text += "- " + markdown_text(finding) + "\n";
@@ -237,7 +236,7 @@ std::string markdown_report(const ReportColumns& columns,
   text += differences_section(conclusions.standings.ranking);
   if (conclusions.comparison) text += markdown_comparison(*conclusions.comparison);
   if (conclusions.shows_ranking()) text += markdown_ranking(conclusions.standings.ranking);
-  text += markdown_indexes(conclusions.standings.indexes, names_of(overview));
+  text += markdown_indexes(conclusions.standings.indexes, conclusions.standings.ranking.names);
   text += results_section(results, conclusions);
   text += result_sections(results);
   if (text.contains(kBetweenSessions)) {

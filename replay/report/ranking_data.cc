@@ -17,6 +17,7 @@
 #include "replay/compare/groups.h"
 #include "replay/compare/ranking_json.h"
 #include "replay/compare/ranking_text.h"
+#include "replay/compare/sessions.h"
 #include "replay/json.h"
 #include "replay/results/file_systems.h"
 #include "replay/results/written.h"
@@ -24,9 +25,17 @@
 namespace filereel {
 namespace {
 
-// One per series, in order.
+using Names = std::vector<std::string>;
+
+// A column each, or a series each (share_file_systems), in order.
 std::vector<ResultGroup> groups_of(const ReportColumns& columns, const Overview& overview) {
-  std::vector<ResultGroup> groups;
+  const std::vector<std::string> names = result_names(columns.pooled());
+  std::vector<ResultGroup> whole, groups;
+  for (std::size_t i = 0; i < columns.pooled().size(); ++i) {
+    const std::span<const Result> sessions = columns.sessions(i);
+    whole.push_back({names[i], {sessions.begin(), sessions.end()}, {columns.pooled()[i].file}});
+  }
+  if (share_file_systems(whole)) return whole;
   for (std::size_t i = 0; i < columns.pooled().size(); ++i) {
     const std::span<const Result> sessions = columns.sessions(i);
     for (const std::string& file_system : file_systems_of(sessions)) {
@@ -38,11 +47,24 @@ std::vector<ResultGroup> groups_of(const ReportColumns& columns, const Overview&
   return groups;
 }
 
-// The first series of a result marked as reference.
-std::optional<std::size_t> reference_of(std::span<const ReportedResult> results,
-                                        const Overview& overview) {
+// The series of a group, in a measurement on a file system.
+std::size_t series_of(std::size_t group, const std::string& file_system, const Overview& overview,
+                      std::size_t groups) {
+  if (groups == overview.series.size()) return group;
   for (std::size_t i = 0; i < overview.series.size(); ++i) {
-    if (results[overview.series[i].result].reference) return i;
+    const Series& one = overview.series[i];
+    if (one.result == group && (file_system.empty() || one.file_system == file_system)) return i;
+  }
+  return 0;
+}
+
+// The first group of a result marked as reference.
+std::optional<std::size_t> reference_of(std::span<const ReportedResult> results,
+                                        const Overview& overview, std::size_t groups) {
+  for (const Series& one : overview.series) {
+    if (!results[one.result].reference) continue;
+    if (groups != overview.series.size()) return one.result;
+    return static_cast<std::size_t>(&one - overview.series.data());
   }
   return std::nullopt;
 }
@@ -53,8 +75,9 @@ bool has_written(const OverviewRow& row) {
   });
 }
 
-std::vector<Standing> standings_in(const RankedMeasurement& one, std::size_t series) {
-  std::vector<Standing> row(series, Standing::none);
+// Sets those of the series that the measurement ranks.
+template <class SeriesOf>
+void add_standings(const RankedMeasurement& one, SeriesOf series, std::vector<Standing>& row) {
   const auto others = std::ranges::count(one.entries, true, &RankedEntry::comparable) - 1;
   for (const RankedEntry& entry : one.entries) {
     const auto indicated = std::ranges::count_if(one.entries, [&](const RankedEntry& other) {
@@ -62,16 +85,15 @@ std::vector<Standing> standings_in(const RankedMeasurement& one, std::size_t ser
              std::ranges::find(other.faster, entry.group) != other.faster.end();
     });
     if (one.decided() && entry.rank == 1 && entry.indicated.empty()) {
-      row[entry.group] = Standing::best;
+      row[series(entry.group)] = Standing::best;
     } else if (!one.decided() && others > 0 && indicated == others) {
-      row[entry.group] = Standing::indicated;
+      row[series(entry.group)] = Standing::indicated;
     }
   }
-  return row;
 }
 
 // "ext4 is proven fastest in 5 of 9 measurements, xfs in 1"; "" if none is.
-std::string fastest_text(const Overview& overview, const Standings& standings) {
+std::string fastest_text(const Standings& standings) {
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < standings.fastest.size(); ++i) {
     if (standings.fastest[i] > 0) order.push_back(i);
@@ -80,7 +102,7 @@ std::string fastest_text(const Overview& overview, const Standings& standings) {
                            [&](std::size_t i) { return standings.fastest[i]; });
   std::vector<std::string> parts;
   for (const std::size_t i : order) {
-    const std::string& name = overview.series[i].name;
+    const std::string& name = standings.ranking.names[i];
     parts.push_back(parts.empty() ? fmt::format("{} is proven fastest in {}", name,
                                                 counted_of(standings.fastest[i], standings.compared,
                                                            "measurement"))
@@ -89,14 +111,14 @@ std::string fastest_text(const Overview& overview, const Standings& standings) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-std::string order_text(const Overview& overview, const Standings& standings) {
-  std::string text = fastest_text(overview, standings);
+std::string order_text(const Standings& standings) {
+  std::string text = fastest_text(standings);
   if (!text.empty()) return text;
   if (standings.decided > 0) {
     return fmt::format("None is proven fastest; differences are proven in {}",
                        counted_of(standings.decided, standings.compared, "measurement"));
   }
-  text = standings.advice.empty() ? "No significant difference in speed"
+  text = standings.advice.empty() ? "No difference in speed is proven"
                                   : "Too few repetitions to prove a difference in speed";
   if (standings.indicated > 0) {
     text += fmt::format("; indicated in {}",
@@ -107,7 +129,7 @@ std::string order_text(const Overview& overview, const Standings& standings) {
 
 // " with 123 MB/s until durable (110–130)", " with 133 (120–140), ext4 = 100"; "" for the reference
 // of an index without a unit, which is always 100.
-std::string index_text(const Overview& overview, const Index& index, std::size_t group) {
+std::string index_text(const Names& names, const Index& index, std::size_t group) {
   if (index.unit.empty() && group == index.reference) return "";
   const IndexValue& one = index.values[group];
   std::string text = " with " + index.text(one.value);
@@ -115,14 +137,13 @@ std::string index_text(const Overview& overview, const Index& index, std::size_t
   if (one.interval) {
     text += fmt::format(" ({}–{})", index.text(one.interval->low), index.text(one.interval->high));
   }
-  if (index.unit.empty()) text += fmt::format(", {} = 100", overview.series[*index.reference].name);
+  if (index.unit.empty()) text += fmt::format(", {} = 100", names[*index.reference]);
   return text;
 }
 
 // Whether the intervals of an index leave open that the best group is better than all others: those
 // of the ratio, where one of the two is the reference.
-std::string doubt_of(const Overview& overview, const Index& index,
-                     std::span<const std::size_t> order) {
+std::string doubt_of(const Names& names, const Index& index, std::span<const std::size_t> order) {
   constexpr double kReference = 100;
   const IndexValue& best = index.values[order[0]];
   std::vector<std::string> open;
@@ -136,7 +157,7 @@ std::string doubt_of(const Overview& overview, const Index& index,
     const bool overlap = to_reference ? ratio->low <= kReference && kReference <= ratio->high
                                       : best.interval->low <= next.interval->high &&
                                             next.interval->low <= best.interval->high;
-    if (overlap) open.push_back(overview.series[other].name);
+    if (overlap) open.push_back(names[other]);
   }
   return open.empty() ? ""
                       : fmt::format(
@@ -148,7 +169,7 @@ std::string doubt_of(const Overview& overview, const Index& index,
 }
 
 // "B leads the index “all” with 123 MB/s (110–130), not certain: …"; "" without one.
-std::string leader_text(const Overview& overview, const Standings& standings) {
+std::string leader_text(const Standings& standings) {
   if (standings.indexes.empty() || standings.indexes.front().values.empty()) return "";
   const Index& index = standings.indexes.front();
   const std::vector<std::size_t> order = index.order();
@@ -156,9 +177,9 @@ std::string leader_text(const Overview& overview, const Standings& standings) {
                                ? fmt::format(" of {}", counted_of(index.measurements.size(),
                                                                   index.out_of, "measurement"))
                                : "";
-  return fmt::format("{} leads the index “{}”{}{}{}", overview.series[order[0]].name,
-                     index.definition.name, part, index_text(overview, index, order[0]),
-                     doubt_of(overview, index, order));
+  const Names& names = standings.ranking.names;
+  return fmt::format("{} leads the index “{}”{}{}{}", names[order[0]], index.definition.name, part,
+                     index_text(names, index, order[0]), doubt_of(names, index, order));
 }
 
 }  // namespace
@@ -189,19 +210,27 @@ Standings standings_of(const ReportColumns& columns, const Overview& overview) {
   std::map<MeasurementKey, std::size_t> rows;
   for (std::size_t i = 0; i < overview.rows.size(); ++i) rows.emplace(overview.rows[i].key, i);
   standings.rows.resize(overview.rows.size());
-  standings.fastest.resize(overview.series.size());
+  standings.fastest.resize(groups.size());
   standings.ranking = rank_groups(groups);
   const Ranking& ranking = standings.ranking;
-  const auto few = std::ranges::find(ranking.warnings, kFewRuns, &Warning::code);
+  // More runs do not help where sessions may differ as much.
+  const bool by_sessions =
+      std::ranges::find(ranking.warnings, kFewSessions, &Warning::code) != ranking.warnings.end();
+  const auto few = by_sessions ? ranking.warnings.end()
+                               : std::ranges::find(ranking.warnings, kFewRuns, &Warning::code);
   if (few != ranking.warnings.end()) standings.advice = few->next_step;
   for (const RankedMeasurement& one : ranking.measurements) {
     MeasurementKey key = one.key;
     key.file_system.clear();
     const auto row = rows.find(key);
     if (row == rows.end()) continue;
+    const auto series = [&](std::size_t group) {
+      return series_of(group, one.key.file_system, overview, groups.size());
+    };
     RowStandings& of_row = standings.rows[row->second];
     for (const RankedEntry& entry : one.entries) {
-      if (!entry.comparable && entry.side.samples > 0) of_row.other_work.push_back(entry.group);
+      if (!entry.comparable && entry.side.samples > 0)
+        of_row.other_work.push_back(series(entry.group));
     }
     if (!one.comparable()) continue;
     ++standings.compared;
@@ -210,18 +239,18 @@ Standings standings_of(const ReportColumns& columns, const Overview& overview) {
     if (const RankedEntry* fastest = one.fastest()) ++standings.fastest[fastest->group];
     of_row.tested = one.figure;
     of_row.wrote = has_written(overview.rows[row->second]);
-    of_row.by_series = standings_in(one, overview.series.size());
+    of_row.by_series.resize(overview.series.size(), Standing::none);
+    add_standings(one, series, of_row.by_series);
   }
-  standings.indexes =
-      default_indexes(MatchedGroups(groups), reference_of(columns.pooled(), overview));
+  standings.indexes = default_indexes(MatchedGroups(groups),
+                                      reference_of(columns.pooled(), overview, groups.size()));
   return standings;
 }
 
 std::string verdict_of(const Overview& overview, const Standings& standings) {
   if (overview.series.size() < 2) return "";
-  const std::string leader = leader_text(overview, standings);
-  return fmt::format("{}{}{}.", order_text(overview, standings), leader.empty() ? "" : "; ",
-                     leader);
+  const std::string leader = leader_text(standings);
+  return fmt::format("{}{}{}.", order_text(standings), leader.empty() ? "" : "; ", leader);
 }
 
 void follow_comparison(const ResultComparison& comparison, const Overview& overview,
@@ -253,6 +282,7 @@ Json ranking_data(const Standings& standings) {
   if (ranking.names.empty()) return nullptr;
   const Parameters shared = shared_replay_of(ranking.measurements);
   Json json = {{"promise", promise_text(ranking)},
+               {"names", ranking.names},
                {"warnings", warnings_to_json(ranking.warnings)},
                {"measurements", Json::array()}};
   for (const RankedMeasurement& one : ranking.measurements) {
@@ -269,8 +299,8 @@ Json ranking_data(const Standings& standings) {
   return json;
 }
 
-Json differences_data(const Overview& overview, const Standings& standings) {
-  const std::vector<std::string> names = names_of(overview);
+Json differences_data(const Standings& standings) {
+  const Names& names = standings.ranking.names;
   Json list = Json::array();
   for (const Difference& one : standings.ranking.differences) {
     Json& json = list.emplace_back(Json{{"what", one.what}, {"values", Json::array()}});
@@ -282,21 +312,19 @@ Json differences_data(const Overview& overview, const Standings& standings) {
 }
 
 Json indexes_data(const Overview& overview, const Standings& standings) {
-  Json list = indexes_to_json(standings.indexes, names_of(overview));
+  const Names& names = standings.ranking.names;
+  Json list = indexes_to_json(standings.indexes, names);
   for (std::size_t i = 0; i < standings.indexes.size(); ++i) {
     const Index& index = standings.indexes[i];
     list[i]["rate"] = index.rate;
     list[i]["contents"] = index.contents();
+    for (std::size_t group = 0; group < list[i]["entries"].size(); ++group) {
+      list[i]["entries"][group]["series"] = series_of(group, "", overview, names.size());
+    }
     list[i]["interval_name"] = index.interval_name();
     list[i]["relative_interval_name"] = index.relative_interval_name();
   }
   return list;
-}
-
-std::vector<std::string> names_of(const Overview& overview) {
-  std::vector<std::string> names;
-  for (const Series& one : overview.series) names.push_back(one.name);
-  return names;
 }
 
 }  // namespace filereel

@@ -37,18 +37,17 @@ struct RowStandings {
 };
 
 struct Standings {
-  std::vector<RowStandings> rows;    // of the overview; empty for fewer than two series
-  std::vector<std::size_t> fastest;  // by series: rows in which it is shown to beat all others
-  // Rows that could be ranked, and those of them with a proven order and with an indicated one.
+  std::vector<RowStandings> rows;  // of the overview; empty for fewer than two series
+  // By entry of the ranking: measurements in which it is shown to beat all others.
+  std::vector<std::size_t> fastest;
+  // Measurements that could be ranked, and those of them with a proven order and with an indicated
+  // one.
   std::size_t compared = 0, decided = 0, indicated = 0;
-  std::vector<Index> indexes;  // as in `filereel compare`; values by series
+  std::vector<Index> indexes;  // as in `filereel compare`; values by entry of the ranking
   // Set if there are too few repetitions to show a difference: "measure with --runs 9 or more".
   std::string advice;
-  Ranking ranking;  // of the series
+  Ranking ranking;  // of the series, or of the columns on each file system (share_file_systems)
 };
-
-// The names of all series.
-std::vector<std::string> names_of(const Overview& overview);
 
 // Marks of two series after their comparison, which is what the report says of them: one page has
 // no second answer at another level. Those of more series, such as two results on several file
@@ -68,7 +67,7 @@ std::string verdict_of(const Overview& overview, const Standings& standings);
 Json ranking_data(const Standings& standings);
 
 // Each difference with its values, and the series that have them.
-Json differences_data(const Overview& overview, const Standings& standings);
+Json differences_data(const Standings& standings);
 
 Json indexes_data(const Overview& overview, const Standings& standings);
 

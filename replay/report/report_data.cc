@@ -299,7 +299,7 @@ std::string report_data(ReportColumns columns, std::span<const StoredPrediction>
   json.update(overview_data(results, conclusions.overview, conclusions.standings));
   json["findings"] = conclusions.findings;
   if (conclusions.shows_ranking()) json["ranking"] = ranking_data(conclusions.standings);
-  json["differences"] = differences_data(conclusions.overview, conclusions.standings);
+  json["differences"] = differences_data(conclusions.standings);
   json["indexes"] = indexes_data(conclusions.overview, conclusions.standings);
   return script_safe(json.dump(-1, ' ', false, Json::error_handler_t::replace));
 }

@@ -147,6 +147,25 @@ TEST_CASE("with too few runs, the required number is given") {
   CHECK(ranking.warnings.front().next_step == "measure with --runs 6 or more");
 }
 
+TEST_CASE("results with several file systems in common are ranked on each") {
+  std::vector<ResultGroup> groups;
+  for (const char* name : {"a", "b", "c"}) {
+    groups.push_back(group_with(
+        name, {ranked_runs("create", "ext4", 1, 8, 1), ranked_runs("create", "xfs", 2, 8, 2)}));
+  }
+  CHECK(share_file_systems(groups));
+  const Ranking ranking = rank_groups(groups);
+  REQUIRE(ranking.measurements.size() == 2);
+  CHECK(ranking.measurements[0].key.file_system == "ext4");
+  CHECK(ranking.measurements[1].key.file_system == "xfs");
+  CHECK(ranking.measurements[1].entries.size() == 3);
+  CHECK_FALSE(share_file_systems(std::span(groups).first(2)));  // they have a comparison
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    groups[i] = group_with("one", {ranked_runs("create", i == 0 ? "ext4" : "xfs", 1, 8, 1)});
+  }
+  CHECK_FALSE(share_file_systems(groups));
+}
+
 TEST_CASE("the file systems of one result are entries, and so are those of several") {
   ResultGroup group = group_with(
       "drive", {ranked_runs("create", "ext4", 1, 10, 1), ranked_runs("create", "xfs", 2, 10, 2),

@@ -15,7 +15,7 @@ function showIndexes(data) {
     FIGURES[figure] = {title: index.name, more: index.more_is_better, kind: kind || '1/s', short: unit, unit: kind ? '' : index.unit};
     const what = index.rate || unit, order = index.more_is_better ? 'more is better' : 'less is better';
     const relative = index.reference && index.unit ? `relative to ${index.reference} = 100` : '';
-    const entries = index.entries.map((one, series) => ({...one, series}))
+    const entries = [...index.entries]
         .sort((a, b) => index.more_is_better ? b.value - a.value : a.value - b.value);
     const spread = (one) => ({median: one.value, low: one.value, high: one.value, interval_95: one.interval_95});
     const of = `${index.plan ? `plan ${index.plan}, ` : ''}geometric mean ${index.contents}`;

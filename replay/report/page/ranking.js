@@ -10,7 +10,7 @@ function showRanking(data) {
       (one) => element('li', {}, element('strong', {}, named(one.key)), `, ${one.figure}: `, named(one.conclusion))));
   part.append(proven.length ? list(proven) : element('p', {}, 'No difference is proven.'));
   if (proven.length) {
-    part.append(table('Ranks by time, 1 is the fastest', ['', ...data.series.map((one) => named(one.name))],
+    part.append(table('Ranks by time, 1 is the fastest', ['', ...ranking.names.map(named)],
         proven.map((one) => [wholeWords(one.key), ...one.ranks.map((rank) => rank || '–')])));
   }
   if (others.length) {

@@ -135,7 +135,8 @@ function barFigures(view, {metric, rows}) {
       .filter(({list}) => list.some(({spread}) => spread))
       .map(({name, list}) => barChart({
         title: all.length > 1 ? `${titleOf(view, metric)}, ${name}` : title, figure: metric,
-        categories: list.map(({series: i}) => data.series[i].name), names: [name],
+        categories: list.map(({series: i, spread, note}) => spread ? data.series[i].name : `${data.series[i].name} (${note})`),
+        names: [name],
         spreads: [list.map(({spread}) => spread)], notes: [list.map(({note}) => note)], categoryStyles: list.map(({series: i}) => i),
       }));
 }
@@ -386,7 +387,7 @@ function overviewNote() {
   // Several file systems of two results are ranked, too.
   const source = data.ranking ? 'the ranking' : 'the comparison';
   return ['Medians; percentiles and maxima of latency are those of all samples together.',
-          marks.has(2) ? '▲ marks the fastest, and all that are neither proven nor indicated to be slower.' : '',
+          marks.has(2) ? `▲ marks the fastest${data.ranking && data.ranking.names.length < data.series.length ? ' on its file system' : ''}, and all that are neither proven nor indicated to be slower.` : '',
           marks.has(1) ? '△ marks one that is indicated to be the fastest, which is weaker: repeat the measurement.' : '',
           marks.has(1) || marks.has(2)
               ? `Marks follow ${source}, and are in the columns of the tested figure alone: the time until durable and rates until then, or the elapsed time and rates until then. Where no column has a mark, none is shown or indicated to be the fastest, or it is a mean of measurements, which is not tested.`
