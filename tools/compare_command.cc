@@ -56,19 +56,33 @@ ResultGroup load_group(const std::vector<std::string>& files) {
   return group;
 }
 
+// The label, otherwise the file, both if the label is taken, and a number if they are, too.
+std::string free_name(const std::string& label, const std::string& file,
+                      const std::vector<ResultGroup>& groups) {
+  const auto is_free = [&](const std::string& name) {
+    return std::ranges::find(groups, name, &ResultGroup::name) == groups.end();
+  };
+  if (!label.empty() && is_free(label)) return label;
+  const std::string name = label.empty() ? file : fmt::format("{} ({})", label, file);
+  std::string numbered = name;
+  for (int i = 2; !is_free(numbered); ++i) numbered = fmt::format("{} {}", name, i);
+  return numbered;
+}
+
 // Groups results by label. A result without a label is a group of its own, named after its file,
 // which tells results of one label on other volumes apart, too.
 std::vector<ResultGroup> load_groups(const std::vector<std::string>& files) {
   std::vector<ResultGroup> groups;
   for (const std::string& file : files) {
     for (Result& result : load_results(file, ResultDetail::figures)) {
-      std::string name = result.label.empty() ? file : result.label;
-      auto group = std::ranges::find(groups, name, &ResultGroup::name);
-      if (group != groups.end() && !same_volumes(group->results.front(), result)) {
-        name = fmt::format("{} ({})", name, file);
-        group = std::ranges::find(groups, name, &ResultGroup::name);
+      auto group = std::ranges::find_if(groups, [&](const ResultGroup& one) {
+        const Result& other = one.results.front();
+        return result.label.empty() ? other.label.empty() && one.files.front() == file
+                                    : other.label == result.label && same_volumes(other, result);
+      });
+      if (group == groups.end()) {
+        group = groups.insert(groups.end(), {free_name(result.label, file, groups), {}, {}});
       }
-      if (group == groups.end()) group = groups.insert(groups.end(), {name, {}, {}});
       group->results.push_back(std::move(result));
       group->files.push_back(file);
     }

@@ -38,8 +38,8 @@ CompareOptions compare_options(const ComparisonOutput& output);
 void require_common(const ResultComparison& comparison, std::span<const Result> base,
                     std::span<const Result> fresh);
 
-// What the results of volumes that were measured in turns say: each is compared with the first one,
-// and more than two are ranked, too. Throws Error as require_common if `required`.
+// What the results of volumes that were measured in turns say: two are compared, more are ranked.
+// Throws Error as require_common if `required`.
 struct TurnsComparison {
   std::string text;
   bool regressed = false;  // of two volumes, the second one; a ranking says nothing

@@ -9,6 +9,7 @@
 #include "filesets/ownership/atomic_file.h"
 #include "filesets/system/directory_path.h"
 #include "filesets/system/error.h"
+#include "filesets/system/mount_info.h"
 #include "filesets/system/path_kind.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/remote_mounts.h"
@@ -68,18 +69,21 @@ void check_device_place(const HistoryOptions& options, const std::string& near) 
   for (const HistoryEntry& entry : history.entries) {
     if (entry.device == options.said.name) last = &entry;
   }
-  if (!last || last->result.volumes.empty()) return;
-  const std::optional<NetworkShare>& share = last->result.volumes.front().network;
-  const std::string path = absolute_path(path_in_target(near));
-  const auto mounted = RemoteMounts().on_way_to(path);
-  const bool on_share = mounted && network_share(*mounted).has_value();
-  if (on_share == share.has_value()) return;
+  if (!last || last->result.volumes.empty() || path_in_target(near) != near) return;
+  const VolumeDescription& before = last->result.volumes.front();
+  // Older results do not tell shares.
+  const bool known = before.network.has_value() || !is_remote(before.file_system);
+  if (before.target_kind != target_kind_name(TargetKind::directory) || !known) return;
+  const auto mounted = mounted_at(existing_path(absolute_path(near)));
+  if (!mounted) return;
+  const bool on_share = network_share(*mounted).has_value();
+  if (on_share == before.network.has_value()) return;
   throw Error(ErrorKind::usage,
               fmt::format("{} in {} was measured on {}, but {} is {} a share (is everything "
                           "mounted?); name another --device or --history for other storage",
                           printable(options.said.name), printable(options.folder),
-                          share ? printable(share->source) : "a drive", printable(near),
-                          on_share ? "on" : "not on"));
+                          before.network ? printable(before.network->source) : "a drive",
+                          printable(near), on_share ? "on" : "not on"));
 }
 
 std::string stored_elsewhere(const std::string& folder, const HistoryAddition& addition) {

@@ -111,6 +111,22 @@ bool has_calls(const TraceInfo& info) {
   return false;
 }
 
+// From the first operation to the end of the last one that replays count: not to that of a wait
+// which no operation of its thread follows (replay/engine/lane.h).
+double recorded_seconds(RecordedSource& source) {
+  std::vector<RecordedOperation> block(4096);
+  std::uint64_t begin_ns = UINT64_MAX, end_ns = 0;
+  while (const std::size_t count = source.next(block)) {
+    for (const RecordedOperation& one : std::span(block).first(count)) {
+      const Operation& op = one.operation;
+      begin_ns = std::min(begin_ns, one.start_ns);
+      const bool waits = op.kind == OperationKind::wait && op.flags == wait_flags::kForOutside;
+      if (!waits) end_ns = std::max(end_ns, one.start_ns + one.duration_ns);
+    }
+  }
+  return end_ns > begin_ns ? static_cast<double>(end_ns - begin_ns) * 1e-9 : 0;
+}
+
 PredictedProgram describe(const std::string& name, const std::string& label, RecordedTrace& trace) {
   const TraceInfo& info = trace.info();
   if (!info.timed) {
@@ -127,7 +143,7 @@ PredictedProgram describe(const std::string& name, const std::string& label, Rec
                     printable(name)));
   }
   const auto command = info.facts.find("command");
-  const double recorded_s = static_cast<double>(info.duration_ns) * 1e-9;
+  const double recorded_s = recorded_seconds(*open_named_reel(name));
   return {.reel = name,
           .command = command == info.facts.end() ? "" : command->second,
           .label = label,

@@ -149,11 +149,11 @@ std::string format_ranking(const Ranking& ranking, std::span<const Index> indexe
   if (!text.empty()) text += "\n";
   const bool folded = !all && is_long(ranking.measurements.size());
   std::size_t others = 0;
-  std::string conclusions;  // of what is only indicated, if folded
+  std::string conclusions;  // of what is only indicated, or not compared, if folded
   for (const RankedMeasurement& one : ranking.measurements) {
     if (!folded || one.decided()) {
       text += measurement_table(one, shared, ranking, bold);
-    } else if (one.indicates()) {
+    } else if (one.indicates() || !one.comparable()) {
       conclusions += wrapped(printable_line(fmt::format("{}: {}", key_text(one.key, shared),
                                                         conclusion_text(one, ranking))),
                              2);

@@ -24,6 +24,7 @@
 #include "replay/run/plan_digest.h"
 #include "replay/run/result_filling.h"
 #include "replay/run/targets.h"
+#include "replay/volumes/block_device.h"
 #include "replay/volumes/device_identity.h"
 #include "replay/volumes/file_storage.h"
 #include "replay/volumes/network_share.h"
@@ -191,7 +192,9 @@ void add_expected(const Target& target, Role role, const std::string& part, Resu
       volume.network = network_share(*mounted);
     }
     struct statvfs info{};
-    if (::statvfs(there.c_str(), &info) == 0) volume.size = info.f_blocks * info.f_frsize;
+    if (::statvfs(there.c_str(), &info) == 0) {
+      volume.size = size_of_volume(info, storage_of_file(there).device);
+    }
   }
   result.volumes.push_back(std::move(volume));
 }

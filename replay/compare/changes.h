@@ -14,7 +14,7 @@ namespace filereel {
 // A property of which the groups have different values.
 struct Difference {
   struct Value {
-    std::string text;                 // several values of a group are joined with ", "
+    std::string text;                 // several values of a group are joined (Values::text)
     std::vector<std::size_t> groups;  // indices
   };
 

@@ -145,13 +145,15 @@ bool on_share(std::span<const Result> results) {
   });
 }
 
-void warn_of_changes(ResultComparison& comparison) {
+// `by_storage`: a share and a drive are compared, which differ in everything below the files.
+void warn_of_changes(bool by_storage, ResultComparison& comparison) {
   // The compared change: the firmware, otherwise the file system, otherwise the drive. If all three
   // are the same, it is the only other change, and of several any may be it.
   ChangeKind judged = ChangeKind::other;
   for (const Change& change : comparison.changes) judged = std::min(judged, change.kind);
   std::vector<std::string_view> others;
   for (const Change& change : comparison.changes) {
+    if (by_storage && change.what.ends_with("(near)")) continue;
     if (judged == ChangeKind::other || change.kind != judged) others.push_back(change.what);
   }
   if (others.empty() || (judged == ChangeKind::other && others.size() == 1)) return;
@@ -391,8 +393,7 @@ ResultComparison compare_matching(std::span<const Result> base, std::span<const 
                     std::back_inserter(comparison.warnings));
   warn_of_missing(comparison.only_base, "base", comparison);
   warn_of_missing(comparison.only_fresh, "new", comparison);
-  // A share and a drive differ in everything below the files, which is what they are compared for.
-  if (on_share(base) == on_share(fresh)) warn_of_changes(comparison);
+  warn_of_changes(on_share(base) != on_share(fresh), comparison);
   warn_of_control(comparison);
   warn_of_disturbance(rows, comparison);
   for (PendingComparison& tested : rows) comparison.measurements.push_back(std::move(tested.row));

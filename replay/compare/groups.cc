@@ -67,10 +67,16 @@ std::vector<ResultGroup> by_file_system(std::span<const ResultGroup> groups,
 
 bool share_file_systems(std::span<const ResultGroup> groups) {
   if (groups.size() < 3) return false;
-  std::size_t entries = 0;
-  for (const ResultGroup& group : groups) entries += file_systems_of(group.results).size();
-  const std::size_t kinds = all_file_systems(groups).size();
-  return kinds > 1 && entries > groups.size() && entries > kinds;
+  std::map<std::string, std::size_t> counts;
+  for (const ResultGroup& group : groups) {
+    for (const std::string& name : file_systems_of(group.results)) ++counts[name];
+  }
+  const auto is_common = [&](const std::string& name) { return counts[name] > 1; };
+  const auto has_common = [&](const ResultGroup& group) {
+    return std::ranges::any_of(file_systems_of(group.results), is_common);
+  };
+  return std::ranges::count_if(counts, [](const auto& one) { return one.second > 1; }) > 1 &&
+         std::ranges::all_of(groups, has_common);
 }
 
 MatchedGroups::MatchedGroups(std::span<const ResultGroup> groups)

@@ -27,8 +27,9 @@ void name_alike(std::span<ResultGroup> groups);
 std::vector<ResultGroup> by_file_system(std::span<const ResultGroup> groups,
                                         std::span<const std::string> file_systems);
 
-// Whether they are compared on each file system: three or more groups with several file systems,
-// one of which two of them have in common. Otherwise each file system of a group is one of its own.
+// Whether they are compared on each file system: three or more groups, all with a file system that
+// another one has, too, and several such file systems. Otherwise each file system of a group is an
+// entry of its own.
 bool share_file_systems(std::span<const ResultGroup> groups);
 
 // One measurement of several groups: their samples, null if a group lacks it.

@@ -96,6 +96,11 @@ std::string order_of(std::span<const ReplayedVolume> volumes) {
 // ", from cold caches"; "" if unknown.
 std::string_view caches_of(const StoredPrediction& stored) {
   if (stored.results.empty() || stored.results.front().plan.jobs.empty()) return "";
+  const bool any_warm = std::ranges::any_of(stored.results, [](const Result& one) {
+    return !roles_in_memory(one.volumes).empty() ||
+           std::ranges::find(one.warnings, "not-cold", &Warning::code) != one.warnings.end();
+  });
+  if (any_warm) return "";
   return stored.results.front().plan.jobs.front().warm ? ", with warm caches"
                                                        : ", from cold caches";
 }

@@ -173,23 +173,26 @@ void note_differences(std::span<const ResultGroup> groups, Ranking& ranking) {
        "measure all on one machine with the same plan and options"});
 }
 
-// Of each group, with the reason of the first measurement.
+// Of each group, with the first reason.
 void warn_of_unranked(Ranking& ranking) {
   const std::size_t all = ranking.measurements.size();
   for (std::size_t group = 0; group < ranking.names.size(); ++group) {
     std::size_t count = 0;
     std::string reason;
+    bool several = false;
     for (const RankedMeasurement& one : ranking.measurements) {
       for (const RankedEntry& entry : one.entries) {
         if (entry.group != group || entry.comparable) continue;
         if (++count == 1) reason = entry.reason;
+        several = several || entry.reason != reason;
       }
     }
     if (count == 0) continue;
-    ranking.warnings.push_back({"not-ranked",
-                                fmt::format("{} is not ranked in {}: {}", ranking.names[group],
-                                            counted_of(count, all, "measurement"), reason),
-                                "measure it again, with the plan and options of the others"});
+    ranking.warnings.push_back(
+        {"not-ranked",
+         fmt::format("{} is not ranked in {}: {}{}", ranking.names[group],
+                     counted_of(count, all, "measurement"), several ? "first: " : "", reason),
+         "only the same work as that of the others has a rank"});
   }
 }
 
@@ -230,27 +233,36 @@ void warn_of_tests(std::span<const PendingComparison> pairs, Ranking& ranking) {
   }
 }
 
+// Whether the medians of two entries differ by more than the threshold.
+bool differ(const RankedMeasurement& one, double threshold) {
+  return std::ranges::any_of(one.entries, [&](const RankedEntry& entry) {
+    return entry.comparable && entry.ratio > 1 + threshold;
+  });
+}
+
 // `assumed`: the measurements whose spread between sessions is assumed.
 void warn_of_missing_ranks(const std::set<std::size_t>& assumed, Ranking& ranking) {
-  std::size_t few = 0, by_sessions = 0;
   std::uint32_t runs = 0;
   for (std::size_t i = 0; i < ranking.measurements.size(); ++i) {
     const RankedMeasurement& one = ranking.measurements[i];
     if (one.has_ranks()) continue;
     runs = std::max(runs, one.runs_needed.value_or(0));
-    few += one.runs_needed ? 1 : 0;
-    by_sessions += !one.runs_needed && (one.indicates() || assumed.contains(i)) ? 1 : 0;
+    if (one.runs_needed) {
+      ++ranking.need_runs;
+    } else if (one.indicates() || (assumed.contains(i) && differ(one, ranking.options.threshold))) {
+      ++ranking.need_sessions;
+    }
   }
   const std::size_t all = ranking.measurements.size();
-  if (few > 0) {
-    ranking.warnings.push_back(
-        {std::string(kFewRuns),
-         fmt::format("too few runs for a ranking in {}", counted_of(few, all, "measurement")),
-         fmt::format("measure with --runs {} or more", runs)});
+  if (ranking.need_runs > 0) {
+    ranking.warnings.push_back({std::string(kFewRuns),
+                                fmt::format("too few runs for a ranking in {}",
+                                            counted_of(ranking.need_runs, all, "measurement")),
+                                fmt::format("measure with --runs {} or more", runs)});
   }
-  if (by_sessions > 0) {
-    ranking.warnings.push_back(
-        few_sessions(fmt::format("no ranking in {}", counted_of(by_sessions, all, "measurement"))));
+  if (ranking.need_sessions > 0) {
+    ranking.warnings.push_back(few_sessions(
+        fmt::format("no ranking in {}", counted_of(ranking.need_sessions, all, "measurement"))));
   }
 }
 

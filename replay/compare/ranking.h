@@ -59,6 +59,8 @@ struct Ranking {
   std::vector<MeasurementKey> left_out = {};         // of only one group
   std::vector<Difference> differences = {};          // between the groups, besides their figures
   std::vector<Warning> warnings = {};
+  // Measurements without ranks for want of runs, and because sessions may differ as much.
+  std::size_t need_runs = 0, need_sessions = 0;
   bool complete = true;    // all results are complete
   std::string level = {};  // that the order holds for, see level_text; "" if nothing was tested
 

@@ -65,6 +65,7 @@ std::string indicated_of(const RankedMeasurement& one, std::span<const std::stri
 }  // namespace
 
 std::string conclusion_text(const RankedMeasurement& one, const Ranking& ranking) {
+  if (!one.comparable()) return "not compared";
   const std::string indicated = indicated_of(one, ranking.names);
   std::string text =
       one.decided() ? proven_of(one, ranking.names)

@@ -315,7 +315,7 @@ SessionEvidence evidence_for(Aspect aspect, const SideFigures& base, const SideF
 }
 
 Warning few_sessions(const std::string& text) {
-  return {std::string(kFewSessions), text + ", because sessions may differ as much",
+  return {"few-sessions", text + ", because sessions may differ as much",
           "measure in turns (filereel run --against), or several sessions of each"};
 }
 

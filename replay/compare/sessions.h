@@ -100,8 +100,6 @@ bool took_turns(const PooledMeasurement& one, const PooledMeasurement& other);
 // less for several states.
 double session_error(const PooledMeasurement& side);
 
-inline constexpr std::string_view kFewSessions = "few-sessions";
-
 // The warning that sessions may differ by more than what is compared. `text`: what it prevents.
 Warning few_sessions(const std::string& text);
 

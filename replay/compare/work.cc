@@ -138,7 +138,7 @@ FigureChoice choose_of_others(const PooledMeasurement& base, const PooledMeasure
   if (!sizes_alike(base, fresh)) return {Figure::elapsed, different_sizes(base, fresh)};
   const auto has_latency = [](const Sample* one) { return seconds_in_calls(*one) > 0; };
   if (base.paced && all_samples(base, fresh, has_latency)) return {Figure::in_calls, ""};
-  // With equal numbers of operations, no run of a phase with a time limit was cut short by it.
+  // Equal numbers of operations are the same work, also in a phase with a time limit or a rate.
   if (!same) return {Figure::per_operation, ""};
   return {time_of_work(base, fresh), ""};
 }

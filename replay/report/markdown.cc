@@ -241,7 +241,7 @@ std::string markdown_ranking(const Ranking& ranking) {
   for (const std::string& name : ranking.names) rows[0].push_back(markdown_text(name));
   std::vector<std::string> proven, others;
   const auto is_open = [](const RankedMeasurement& one) {
-    return !one.has_ranks() && !one.indicates();
+    return one.comparable() && !one.has_ranks() && !one.indicates();
   };
   constexpr std::ptrdiff_t kFew = 3;
   const auto open = std::ranges::count_if(ranking.measurements, is_open);

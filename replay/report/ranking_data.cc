@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -17,7 +18,6 @@
 #include "replay/compare/groups.h"
 #include "replay/compare/ranking_json.h"
 #include "replay/compare/ranking_text.h"
-#include "replay/compare/sessions.h"
 #include "replay/json.h"
 #include "replay/results/file_systems.h"
 #include "replay/results/written.h"
@@ -208,17 +208,16 @@ Standings standings_of(const ReportColumns& columns, const Overview& overview) {
   if (overview.series.size() < 2) return standings;
   const std::vector<ResultGroup> groups = groups_of(columns, overview);
   std::map<MeasurementKey, std::size_t> rows;
+  std::set<std::size_t> mixed;
   for (std::size_t i = 0; i < overview.rows.size(); ++i) rows.emplace(overview.rows[i].key, i);
   standings.rows.resize(overview.rows.size());
   standings.fastest.resize(groups.size());
   standings.ranking = rank_groups(groups);
   const Ranking& ranking = standings.ranking;
-  // More runs do not help where sessions may differ as much.
-  const bool by_sessions =
-      std::ranges::find(ranking.warnings, kFewSessions, &Warning::code) != ranking.warnings.end();
-  const auto few = by_sessions ? ranking.warnings.end()
-                               : std::ranges::find(ranking.warnings, kFewRuns, &Warning::code);
-  if (few != ranking.warnings.end()) standings.advice = few->next_step;
+  const auto few = std::ranges::find(ranking.warnings, kFewRuns, &Warning::code);
+  if (few != ranking.warnings.end() && ranking.need_runs > ranking.need_sessions) {
+    standings.advice = few->next_step;
+  }
   for (const RankedMeasurement& one : ranking.measurements) {
     MeasurementKey key = one.key;
     key.file_system.clear();
@@ -237,10 +236,16 @@ Standings standings_of(const ReportColumns& columns, const Overview& overview) {
     standings.decided += one.decided() ? 1 : 0;
     standings.indicated += !one.decided() && one.indicates() ? 1 : 0;
     if (const RankedEntry* fastest = one.fastest()) ++standings.fastest[fastest->group];
+    // The file systems of a row have one figure, or no marks.
+    const bool is_first = of_row.by_series.empty();
+    of_row.by_series.resize(overview.series.size(), Standing::none);
+    if (!is_first && of_row.tested != one.figure) mixed.insert(row->second);
     of_row.tested = one.figure;
     of_row.wrote = has_written(overview.rows[row->second]);
-    of_row.by_series.resize(overview.series.size(), Standing::none);
     add_standings(one, series, of_row.by_series);
+  }
+  for (const std::size_t row : mixed) {
+    std::ranges::fill(standings.rows[row].by_series, Standing::none);
   }
   standings.indexes = default_indexes(MatchedGroups(groups),
                                       reference_of(columns.pooled(), overview, groups.size()));
@@ -265,7 +270,12 @@ void follow_comparison(const ResultComparison& comparison, const Overview& overv
   for (std::size_t i = 0; i < overview.rows.size(); ++i) {
     const auto found = compared.find(overview.rows[i].key);
     standings.rows[i] = {};
-    if (found == compared.end() || !found->second->comparable) continue;
+    if (found == compared.end()) continue;
+    if (!found->second->comparable) {
+      const bool both = found->second->base.samples > 0 && found->second->fresh.samples > 0;
+      if (both) standings.rows[i].other_work = {1};  // unlike that of the base
+      continue;
+    }
     const AspectResult& time = found->second->time;
     standings.rows[i].tested = found->second->figure;
     standings.rows[i].wrote = has_written(overview.rows[i]);
@@ -319,7 +329,8 @@ Json indexes_data(const Overview& overview, const Standings& standings) {
     list[i]["rate"] = index.rate;
     list[i]["contents"] = index.contents();
     for (std::size_t group = 0; group < list[i]["entries"].size(); ++group) {
-      list[i]["entries"][group]["series"] = series_of(group, "", overview, names.size());
+      const bool is_series = names.size() == overview.series.size();
+      list[i]["entries"][group]["series"] = is_series ? group : overview.series.size();
     }
     list[i]["interval_name"] = index.interval_name();
     list[i]["relative_interval_name"] = index.relative_interval_name();

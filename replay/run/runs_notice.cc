@@ -57,8 +57,8 @@ std::string runs_notice(const PlannedRuns& planned) {
                                "if differences are small",
                                measurements, planned.entries, planned.of, runs)
                          : fmt::format(
-                               "{}: a verdict at {:.0f} % needs at least {} on each side, "
-                               "more if differences are small",
+                               "{}: a verdict at {:.0f} % and intervals need at least {} on each "
+                               "side, more if differences are small",
                                measurements, kFalseAlarms * 100, runs);
   if (planned.least < needed) {
     text += planned.some_automatic

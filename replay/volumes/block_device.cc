@@ -285,10 +285,14 @@ void check_unused(int fd, const std::string& path, const DeviceUse& use) {
   }
 }
 
-std::uint64_t size_of_device(dev_t device) {
+std::uint64_t size_of_volume(const struct statvfs& info, dev_t device) {
+  constexpr double kLeast = 0.75;  // of small volumes, journals and tables take up to a quarter
+  const std::uint64_t own = info.f_blocks * info.f_frsize;
   std::uint64_t sectors = 0;
-  std::istringstream(read_sysfs(sysfs_folder(device) + "/size")) >> sectors;
-  return sectors * kStatSector;
+  if (device != 0) std::istringstream(read_sysfs(sysfs_folder(device) + "/size")) >> sectors;
+  const std::uint64_t whole = sectors * kStatSector;
+  const bool fills = static_cast<double>(own) >= kLeast * static_cast<double>(whole);
+  return fills ? std::max(own, whole) : own;
 }
 
 std::optional<DeviceCounters> read_device_counters(dev_t device) {

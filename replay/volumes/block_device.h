@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <sys/statvfs.h>
 #include <sys/types.h>
 
 #include "filesets/system/descriptor.h"
@@ -64,8 +65,10 @@ struct DeviceCounters {
   dev_t device = 0;
 };
 
-// Bytes, by the kernel; 0 if unknown.
-std::uint64_t size_of_device(dev_t device);
+// The size of the volume that a mounted file system is on, in bytes: that of the device, of which
+// the file system takes a part for itself. A quota, or a file system that does not fill its device,
+// leaves less. 0 if unknown. `device`: 0 for none.
+std::uint64_t size_of_volume(const struct statvfs& info, dev_t device);
 
 // Nothing for file systems without a block device: tmpfs, network file systems.
 std::optional<DeviceCounters> read_device_counters(dev_t device);

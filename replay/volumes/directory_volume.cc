@@ -194,7 +194,8 @@ class DirectoryVolume final : public Volume {
     description.driver = mounted_.type.starts_with("fuse") ? mounted_.type : "kernel";
     description.mount_options = options_without_account(mounted_.options);
     description.age = "used";
-    description.size = size();
+    struct statvfs info{};
+    if (fstatvfs(directory_.place(), &info) == 0) description.size = size_of_volume(info, device_);
     DeviceStack stack = identify_devices(device_);
     description.drives = std::move(stack.drives);
     description.layers = std::move(stack.layers);
@@ -220,18 +221,6 @@ class DirectoryVolume final : public Volume {
   void finish(bool keep) override { keep ? directory_.keep() : directory_.remove(); }
 
  private:
-  // That of the device, of which a file system takes a part for itself. A quota, or a file system
-  // that does not fill its device, leaves less.
-  std::uint64_t size() const {
-    constexpr double kLeast = 0.75;  // of small volumes, journals and tables take up to a quarter
-    struct statvfs info{};
-    if (fstatvfs(directory_.place(), &info) != 0) return 0;
-    const std::uint64_t own = info.f_blocks * info.f_frsize;
-    const std::uint64_t device = device_ == 0 ? 0 : size_of_device(device_);
-    return static_cast<double>(own) < kLeast * static_cast<double>(device) ? own
-                                                                           : std::max(own, device);
-  }
-
   [[noreturn]] void fail(std::string_view what, int error) const {
     throw Error(ErrorKind::failed, fmt::format("{} {}: {}", what, target_.path, error_text(error)));
   }

@@ -275,7 +275,7 @@ FeatureValues features_of_xfs(std::string_view output) {
     return number_of(blocks->second).value_or(0) * number_of(bytes->second).value_or(0);
   };
   if (values.empty()) return {};
-  if (const std::uint64_t log = size("log")) values["log size"] = fmt::format("{} KiB", log / 1024);
+  if (const std::uint64_t log = size("log")) values["log size"] = fmt::format("{}", log);
   values[std::string(kFeatureList)] = flags;
   return values;
 }

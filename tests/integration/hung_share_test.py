@@ -174,6 +174,25 @@ class Gone(Hung):
 
 
 @needs_share
+class Unmounted(Hung):
+    """A directory that should be a share, or the reverse."""
+
+    def test_is_refused_by_the_history_of_a_share(self):
+        local = self.folder("local")
+        into = ["--history", self.scratch / "history", "--device", "My NAS", "--firmware", "1"]
+        with self.share() as (point, _):
+            self.filereel(*self.small_run("--near", point / "new", *into))
+            self.filereel(*self.small_run("--near", point / "new", *into))
+        for target in (point, local):
+            done = self.filereel(*self.small_run("--near", target, *into), status=2)
+            self.assertRegex(done.err, rf"was measured on \S*{self.scratch}/served, but {target} is not on a share")
+        self.filereel(*self.small_run("--near", local, *into[:3], "Disk", *into[4:]))
+        with self.share() as (point, _):
+            done = self.filereel(*self.small_run("--near", point, *into[:3], "Disk", *into[4:]), status=2)
+            self.assertRegex(done.err, "was measured on a drive, but .* is on a share")
+
+
+@needs_share
 class Waiting(Hung):
     """What waits for the share says so, and what ends it."""
 

@@ -189,7 +189,7 @@ class InTurn(Runs):
         self.assertEqual(done.out.count("median, range below"), 1)
         ranked = done.out[done.out.index("median, range below"):]
         self.assertIn("second", ranked)
-        self.assertRegex(done.err, "measurements on each of 3: a ranking needs")
+        self.assertRegex(done.err, "measurements on each of 3 volumes: a ranking needs")
 
     def test_more_volumes_have_a_file_and_a_label_each_or_none(self):
         volumes = ["--near", self.folder("a"), "--against", self.folder("b"), "--against",

@@ -30,11 +30,11 @@ TEST_CASE("more measurements need more runs, and the usual six suit a few") {
 
 TEST_CASE("the notice names the runs that are missing") {
   CHECK(runs_notice({.measurements = 4, .entries = 1, .least = 6}) ==
-        "4 measurements: a verdict at 1 % needs at least 6 runs on each side, more if differences "
-        "are small");
+        "4 measurements: a verdict at 1 % and intervals need at least 6 runs on each side, more if "
+        "differences are small");
   CHECK(runs_notice({.measurements = 4, .entries = 1, .least = 3}) ==
-        "4 measurements: a verdict at 1 % needs at least 6 runs on each side, more if differences "
-        "are small; planned: 3; use --runs auto or --runs 6");
+        "4 measurements: a verdict at 1 % and intervals need at least 6 runs on each side, more if "
+        "differences are small; planned: 3; use --runs auto or --runs 6");
   const std::string ranked =
       runs_notice({.measurements = 9, .entries = 9, .ranked = true, .least = 5});
   CHECK(ranked.starts_with("9 measurements on each of 9 file systems: a ranking needs at least "));

@@ -17,7 +17,8 @@ inline constexpr std::size_t kMostAxes = 32;          // each is a level of the 
 
 // A swept value.
 struct SweepAxis {
-  // Its key; SCOPE.KEY or SCOPE.SCOPE.KEY if that is also another axis, or a key of another phase.
+  // Its key; SCOPE.KEY or SCOPE.SCOPE.KEY if that is also another axis, or, for an axis of a phase,
+  // another written key of a phase.
   std::string name;
   std::vector<std::string> values;  // as written
 

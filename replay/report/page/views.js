@@ -209,7 +209,7 @@ function matrixFigures(view, metric, state) {
   const where = fixed.map((axis) => placeText(axis.name, state.at[axis.name])).join(', ');
   const maps = shownSeries().map((i) => ({i, cells: down.values.map((row) => state.across.values.map((column) => {
     const found = at(row, column);
-    return found ? spreadOf(found, i, metric) : null;
+    return found ? shownSpread(found, i, metric) : null;
   }))})).filter(({cells}) => cells.flat().some(Boolean));
   const figures = maps.flatMap(({cells}) => cells.flat()).filter(Boolean).map((one) => one.median).filter((one) => one > 0);
   const least = Math.log(Math.min(...figures)), most = Math.log(Math.max(...figures));
@@ -373,7 +373,7 @@ function meanOfPoints(rows, series, metric) {
   if (rows.length === 0) return null;
   let sum = 0;
   for (const row of rows) {
-    const one = spreadOf(row, series, metric);
+    const one = shownSpread(row, series, metric);
     if (!one || !(one.median > 0)) return null;
     sum += Math.log(one.median);
   }
