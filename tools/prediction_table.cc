@@ -23,7 +23,8 @@ Cell ratio_cell(const PredictedTime& one, double recorded_s) {
 
 std::string time_table(const StoredPrediction& stored, const Bold& bold) {
   const double recorded_s = stored.program.recorded_s;
-  Rows rows = {{"volume", "rank", "expected time", std::string(kBetweenSessions), "vs recorded"}};
+  Rows rows = {{"volume", "rank", "expected time", std::string(interval_name(stored.prediction)),
+                "vs recorded"}};
   for (const PredictedTime& one : stored.prediction.times) {
     rows.push_back({volume_text(stored.volumes[one.volume]), rank_text(one, stored.prediction),
                     one.median_s > 0 ? format_duration(one.median_s) : "-",

@@ -105,7 +105,7 @@ std::string matrices(const Result& result, const std::string& what,
       text += matrix(result, *metric, title, down, across, cells, bold) + "\n";
     }
   }
-  return text;
+  return text + "medians alone; filereel report shows intervals and tails\n\n";
 }
 
 SweepAxis printable_axis(const SweepAxis& axis) {

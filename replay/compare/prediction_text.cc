@@ -169,6 +169,10 @@ std::string volume_text(const ReplayedVolume& volume) {
   return printable(fmt::format("{} ({})", volume.name, volume.file_system));
 }
 
+std::string_view interval_name(const Prediction& prediction) {
+  return prediction.accuracy ? kBetweenSessions : "95 %, replays alone";
+}
+
 std::string range_text(const Interval& interval) {
   return fmt::format("{} to {}", format_duration(interval.low), format_duration(interval.high));
 }

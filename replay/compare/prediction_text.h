@@ -21,6 +21,9 @@ std::vector<std::string> program_names(std::span<const StoredPrediction> predict
 std::string volume_text(const ReplayedVolume& volume);
 
 // "719 ms to 912 ms".
+// The name of the intervals of a prediction.
+std::string_view interval_name(const Prediction& prediction);
+
 std::string range_text(const Interval& interval);
 
 // Like that of ranking.h.

@@ -38,8 +38,9 @@ std::string ratio_text(const PredictedTime& one, double recorded_s) {
 
 std::string prediction_table(const StoredPrediction& stored) {
   const double recorded_s = stored.program.recorded_s;
-  std::vector<MarkdownRow> rows = {
-      {"volume", "rank", "expected time", std::string(kBetweenSessions), "vs recorded", "runs"}};
+  std::vector<MarkdownRow> rows = {{"volume", "rank", "expected time",
+                                    std::string(interval_name(stored.prediction)), "vs recorded",
+                                    "runs"}};
   for (const PredictedTime& one : stored.prediction.times) {
     const ReplayedVolume& volume = stored.volumes[one.volume];
     const bool known = one.median_s > 0;

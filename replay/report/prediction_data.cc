@@ -29,6 +29,7 @@ Json to_json(const StoredPrediction& stored, const std::string& name) {
                {"reel", printable(stored.program.reel)},
                {"recorded_s", stored.program.recorded_s},
                {"conclusion", conclusion_text(stored)},
+               {"interval_name", interval_name(stored.prediction)},
                {"reliability", reliability_text(stored)},
                {"unknown", unknown_accuracy_text(stored.program)},
                {"remarks", remarks_of(stored)},

@@ -10,6 +10,8 @@
 #include <fmt/ranges.h>
 
 #include "filesets/system/counted.h"
+#include "filesets/system/directory_names.h"
+#include "filesets/system/directory_path.h"
 #include "filesets/system/error.h"
 #include "filesets/system/mount_info.h"
 #include "filesets/system/path_kind.h"
@@ -190,10 +192,21 @@ void notice_own_volumes(const SideTargets& targets, RunObserver& observer) {
 }
 
 // What should be mounted at or above a missing directory may not be.
-void notice_missing(const Target& target, RunObserver& observer) {
+void notice_missing(const Target& target, RunObserver& observer, Result& result) {
   if (target.kind != TargetKind::directory || path_exists(target.path)) return;
-  const std::optional<MountedFileSystem> mounted = mounted_at(existing_path(target.path));
+  const std::string there = existing_path(target.path);
+  const std::optional<MountedFileSystem> mounted = mounted_at(there);
   if (!mounted) return;
+  std::string here = absolute_path("x");  // the working directory, with a slash
+  here.pop_back();
+  const bool is_elsewhere = there != "/" && !(there + "/").starts_with(here);
+  if (mounted->mount_point == "/" && is_elsewhere && names_at(there).empty()) {
+    result.warn({"mount-missing",
+                 fmt::format("{} was created in an empty directory on the {} of /: what should be "
+                             "mounted there may not be",
+                             target.text(), mounted->type),
+                 "mount it and measure again, unless this disk is meant"});
+  }
   observer.notice(fmt::format("{} does not exist: it is created on the {} that is mounted at {}",
                               target.text(), mounted->type, mounted->mount_point));
 }
@@ -354,7 +367,7 @@ Stage open_stage(const RunRequest& request, RunObserver& observer,
   }
   open_sides(request, targets, needs, results, stage);
   for (const auto& [target, role] : all) {
-    if (request.targets.near) notice_missing(*target, observer);
+    if (request.targets.near) notice_missing(*target, observer, *results.front());
   }
   return stage;
 }

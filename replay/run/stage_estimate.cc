@@ -27,7 +27,8 @@ TimeEstimate estimate_of(const Stage& stage, const RunRequest& request, std::siz
   for (const StagedJob& part : stage.parts) {
     const Job& job = *part.job;
     const auto points = static_cast<double>(job.points());
-    EstimatedPart& one = parts.emplace_back(EstimatedPart{.job = &job, .points = job.points()});
+    EstimatedPart& one = parts.emplace_back(
+        EstimatedPart{.job = &job, .kind = job.record().kind, .points = job.points()});
     one.unit = {part.time.work_s / points, part.time.waits_s / points};
     one.prepare_s = (part.fill_s + preparation_seconds(job)) / points;
     one.runs = runs_of(job, request);

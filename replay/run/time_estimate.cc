@@ -118,14 +118,20 @@ double TimeEstimate::end_lap() {
 double TimeEstimate::factor(const Part& part, Proportion Part::* kind, double assumed_s) const {
   const Proportion& own = part.*kind;
   if (own.assumed_s > 0) return own.measured_s / own.assumed_s;
-  Proportion others;
+  Proportion alike, others;  // of the same kind of job; of all
   for (const Part& other : parts_) {
-    others.add((other.*kind).measured_s, (other.*kind).assumed_s);
+    const Proportion& known = other.*kind;
+    others.add(known.measured_s, known.assumed_s);
+    if (part.plan.kind && part.plan.kind == other.plan.kind) {
+      alike.add(known.measured_s, known.assumed_s);
+    }
   }
   if (others.measured_s <= 0) return 1;
-  constexpr double kDoubt = 0.2;  // of five times as long: half the weight
-  const double weight = others.assumed_s / (others.assumed_s + kDoubt * assumed_s);
-  return std::pow(others.measured_s / others.assumed_s, weight);
+  const bool has_alike = alike.measured_s > 0;
+  const Proportion& from = has_alike ? alike : others;
+  const double doubt = has_alike ? 0.02 : 0.2;  // of 50 and of 5 times as long: half the weight
+  const double weight = from.assumed_s / (from.assumed_s + doubt * assumed_s);
+  return std::pow(from.measured_s / from.assumed_s, weight);
 }
 
 const TimeEstimate::Unit* TimeEstimate::similar(std::size_t part, std::size_t unit) const {

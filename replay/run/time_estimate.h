@@ -9,10 +9,10 @@
 // - the mean of its last two repetitions
 // - the mean of the same point on other sides, otherwise of the same job on other file systems
 // - what was assumed: waits, which no volume shortens; the preparation and the work, each in the
-//   proportion that was measured in this part so far, otherwise in all parts, of which short work
-//   says little about long work. Every preparation and step that has ended counts, also those of
-//   the first repetition: formatting, which depends on the file system, says nothing about the
-//   speed of the work.
+//   proportion that was measured in this part so far, otherwise in parts of the same kind of job,
+//   otherwise in all, of which short work says little about long work. Every preparation and step
+//   that has ended counts, also those of the first repetition: formatting, which depends on the
+//   file system, says nothing about the speed of the work.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +35,8 @@ inline constexpr double kAssumedRate = 200e6;
 double creation_seconds(const FileSetTotals& totals);
 
 struct EstimatedPart {
-  const Job* job = nullptr;
+  const Job* job = nullptr;          // its address alone is used
+  std::optional<JobKind> kind = {};  // of the job
   std::uint64_t points = 1;
   double runs = 1;         // the expected number of repetitions
   ExpectedTime unit = {};  // assumed, of the steps

@@ -93,6 +93,19 @@ TEST_CASE("another job is expected to take longer, too, apart from its waits") {
   CHECK(run.estimate.left_s() == doctest::Approx(2 * (5 + passed_on(9, 2) * 2)));
 }
 
+TEST_CASE("of other jobs, those of the same kind say more") {
+  const auto left_of = [](JobKind kind) {
+    TimedRun run({{.job = kJob, .kind = JobKind::fc_test, .unit = {.work_s = 1}},
+                  {.job = kOtherJob, .kind = kind, .unit = {.work_s = 1}}});
+    run.estimate.begin_part(0);
+    run.unit(0, 0.1);
+    run.estimate.end_part();
+    return run.estimate.left_s();
+  };
+  CHECK(left_of(JobKind::fc_test) < 0.11);
+  CHECK(left_of(JobKind::trace) > 0.13);
+}
+
 TEST_CASE("a fast formatting does not make the work of other jobs faster") {
   TimedRun run({{.job = kJob, .runs = 1, .unit = {.work_s = 1}, .prepare_s = 2},
                 {.job = nullptr, .runs = 1, .unit = {.work_s = 40}, .prepare_s = 4}});

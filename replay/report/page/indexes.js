@@ -37,4 +37,7 @@ function showIndexes(data) {
   });
   part.append(charts);
   place(charts, figures);
+  for (const index of indexes.filter((one) => one.patterns.length > 0)) {
+    part.append(element('p', {class: 'hint'}, named(`${index.name}: measurements that match ${index.patterns.join(', ')}.`)));
+  }
 }

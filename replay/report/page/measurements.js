@@ -177,13 +177,14 @@ function showMeasurements(data) {
 
 function efficiencyTable(data, list, several) {
   return collapsible('File access and block level', () => {
-    const parts = [table('File speed relative to block-level speed, and device bytes per file byte',
-        [...(several ? ['result'] : []), 'measurement', 'file system', 'share of block-level speed', "file system's share of latency", 'written', 'read'],
+    const columns = [['share of block-level speed', 'block_share', share], ["file system's share of latency", 'latency_share', share],
+                     ['written', 'device_written', number], ['read', 'device_read', number]]
+        .filter(([, key]) => list.some(({one}) => one[key] !== undefined));
+    const parts = columns.length === 0 ? [] : [table(columns.some(([, , text]) => text === share)
+        ? 'File speed relative to block-level speed, and device bytes per file byte' : 'Device bytes per file byte',
+        [...(several ? ['result'] : []), 'measurement', 'file system', ...columns.map(([name]) => name)],
         list.map(({one, result}) => [...(several ? [named(result.name)] : []), named(one.subject), one.file_system,
-          one.block_share === undefined ? '–' : {text: share(one.block_share), value: one.block_share},
-          one.latency_share === undefined ? '–' : {text: share(one.latency_share), value: one.latency_share},
-          one.device_written === undefined ? '–' : {text: number(one.device_written), value: one.device_written},
-          one.device_read === undefined ? '–' : {text: number(one.device_read), value: one.device_read}]),
+          ...columns.map(([, key, text]) => one[key] === undefined ? '–' : {text: text(one[key]), value: one[key]})]),
         {left: several ? [1, 2] : [1]})];
     const baselines = data.results.flatMap((result) => result.baselines.map((one) => ({one, result})));
     if (baselines.length) {

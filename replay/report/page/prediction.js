@@ -1,7 +1,7 @@
 // The prediction of a program's run time, as by `filereel predict`.
 
 function predictionTable(one) {
-  return table('Expected run time', ['volume', 'rank', 'expected time', '95 %, sessions', 'compared with the recording', 'repetitions'],
+  return table('Expected run time', ['volume', 'rank', 'expected time', one.interval_name, 'compared with the recording', 'repetitions'],
       one.times.map((time) => [
         named(time.volume), time.rank,
         time.median_s === undefined ? '–' : {text: seconds(time.median_s), value: time.median_s},
