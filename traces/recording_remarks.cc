@@ -11,8 +11,7 @@ std::vector<std::string> recording_remarks(const TraceInfo& info) {
   if (info.facts.contains(std::string(kRunningFact))) {
     remarks.emplace_back(
         "the program was running before the recording, so the recorded time is that of the "
-        "recording, with all its waits for what is not recorded, such as clients; --label says "
-        "what was recorded, and filereel cut removes idle ends");
+        "recording, with all its waits for what is not recorded, such as clients");
   }
   const auto add = [&](std::string_view name, std::string_view meaning) {
     const auto fact = info.facts.find(std::string(name));

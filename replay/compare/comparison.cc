@@ -145,6 +145,26 @@ bool on_share(std::span<const Result> results) {
   });
 }
 
+// Except NFS, shares have no call that makes all files durable.
+void warn_of_durability(std::span<const Result> base, std::span<const Result> fresh,
+                        ResultComparison& comparison) {
+  const auto leaves_to_server = [](std::span<const Result> results) {
+    return std::ranges::any_of(results, [](const Result& one) {
+      return !one.volumes.empty() && one.volumes.front().network &&
+             !one.volumes.front().network->protocol.starts_with("nfs");
+    });
+  };
+  const bool any = std::ranges::any_of(comparison.measurements, [](const auto& one) {
+    return one.comparable && one.figure == Figure::durable;
+  });
+  if (!any || leaves_to_server(base) == leaves_to_server(fresh)) return;
+  comparison.warnings.push_back(
+      {"durability-differs",
+       "times until durable end when the server has the data on one side, and when the drive has "
+       "it on the other",
+       "compare what only reads, or judge with that in mind"});
+}
+
 // `by_storage`: a share and a drive are compared, which differ in everything below the files.
 void warn_of_changes(bool by_storage, ResultComparison& comparison) {
   // The compared change: the firmware, otherwise the file system, otherwise the drive. If all three
@@ -398,6 +418,7 @@ ResultComparison compare_matching(std::span<const Result> base, std::span<const 
   warn_of_disturbance(rows, comparison);
   for (PendingComparison& tested : rows) comparison.measurements.push_back(std::move(tested.row));
   comparison.overall = overall_of(comparison);
+  warn_of_durability(base, fresh, comparison);
   warn_of_close_sessions(matched, comparison);
   warn_of_sessions(comparison);
   return comparison;

@@ -114,9 +114,10 @@ std::string refusals_text(const StoredPrediction& stored) {
       std::vector<std::string> what;
       for (const auto& [name, count] : all.refusals) what.push_back(printable(name));
       return fmt::format(
-          "a replay leaves out {} of the program{}, whose time is missing from the prediction",
+          "a replay leaves out {} of the program{}, whose time is missing from the prediction{}",
           counted(all.refused / all.runs, "operation"),
-          what.empty() ? "" : fmt::format(" ({})", fmt::join(what, ", ")));
+          what.empty() ? "" : fmt::format(" ({})", fmt::join(what, ", ")),
+          all.refusals.contains("owners") ? "; --owners changes owners, as root" : "");
     }
   }
   return "";

@@ -16,6 +16,7 @@
 #include "replay/compare/same_work.h"
 #include "replay/compare/sessions.h"
 #include "replay/compare/verdict.h"
+#include "replay/statistics/bootstrap.h"
 
 namespace filereel {
 namespace {
@@ -45,11 +46,32 @@ std::string why_no_samples(const PooledMeasurement& gathered) {
   return gathered.failed > 0 ? "no run succeeded" : "no runs";
 }
 
-// Fills the entries with everything that needs no test. The first entry with samples defines the
-// work that the others must match.
+bool did_same_work(const PooledMeasurement& one, const PooledMeasurement& other) {
+  return choose_figure(one, other).obstacle.empty();
+}
+
+// The first of those that did the same work as most others; null without samples. So the order of
+// the entries does not matter, unless as many did one work as another.
+const PooledMeasurement* usual_work(const MatchedMeasurement& matched) {
+  const PooledMeasurement* usual = nullptr;
+  std::ptrdiff_t most = 0;
+  for (const PooledMeasurement* one : matched.of) {
+    if (!one || one->samples.empty()) continue;
+    const auto alike = std::ranges::count_if(matched.of, [&](const PooledMeasurement* other) {
+      return other && !other->samples.empty() && did_same_work(*one, *other);
+    });
+    if (alike <= most) continue;
+    most = alike;
+    usual = one;
+  }
+  return usual;
+}
+
+// Fills the entries with everything that needs no test.
 RankedMeasurement ranked(const MatchedMeasurement& matched) {
   RankedMeasurement one{.key = matched.key};
-  const PooledMeasurement* first = nullptr;
+  const PooledMeasurement* const usual = usual_work(matched);
+  bool is_first = true;
   for (std::size_t group = 0; group < matched.of.size(); ++group) {
     const PooledMeasurement* gathered = matched.of[group];
     if (!gathered) continue;
@@ -59,12 +81,12 @@ RankedMeasurement ranked(const MatchedMeasurement& matched) {
       entry.comparable = false;
       continue;
     }
-    const FigureChoice choice = choose_figure(first ? *first : *gathered, *gathered);
+    const FigureChoice choice = choose_figure(*usual, *gathered);
     entry.reason = choice.obstacle;
     entry.comparable = entry.reason.empty();
     if (!entry.comparable) continue;
-    one.figure = first ? wider(one.figure, choice.figure) : choice.figure;
-    if (!first) first = gathered;
+    one.figure = is_first ? choice.figure : wider(one.figure, choice.figure);
+    is_first = false;
   }
   for (RankedEntry& entry : one.entries) {
     const PooledMeasurement& gathered = *matched.of[entry.group];
@@ -170,7 +192,7 @@ void note_differences(std::span<const ResultGroup> groups, Ranking& ranking) {
        apart + (others.size() == 1 ? others.front() + " differs, and may be the cause"
                                    : counted(others.size(), "property", "properties") +
                                          " differ: each may be the cause"),
-       "measure all on one machine with the same plan and options"});
+       "make these alike, or judge with them in mind"});
 }
 
 // Of each group, with the first reason.
@@ -246,7 +268,8 @@ void warn_of_missing_ranks(const std::set<std::size_t>& assumed, Ranking& rankin
   for (std::size_t i = 0; i < ranking.measurements.size(); ++i) {
     const RankedMeasurement& one = ranking.measurements[i];
     if (one.has_ranks()) continue;
-    runs = std::max(runs, one.runs_needed.value_or(0));
+    runs = std::max(
+        {runs, one.runs_needed.value_or(0), static_cast<std::uint32_t>(kLeastForInterval)});
     if (one.runs_needed) {
       ++ranking.need_runs;
     } else if (one.indicates() || (assumed.contains(i) && differ(one, ranking.options.threshold))) {

@@ -218,6 +218,7 @@ std::vector<StallShare> own_stalls(Results results, const Overview& overview) {
   std::vector<StallShare> list;
   for (std::size_t i = 0; i < results.size(); ++i) {
     for (const Measurement& one : results[i].result.measurements) {
+      if (is_failed(one)) continue;
       const std::optional<MeasurementStalls> own = measurement_stalls(one);
       if (!own) continue;
       list.push_back(
@@ -273,8 +274,9 @@ void add_least_steady(Results results, const Overview& overview, Findings& findi
   std::string text;
   for (std::size_t i = 0; i < results.size(); ++i) {
     for (const Measurement& one : results[i].result.measurements) {
-      const Metric* metric = main_metric(results[i].result, one);
-      if (!metric) continue;
+      const Metric* metric = info_of(one.kind).replays ? find_metric("elapsed_s")
+                                                       : main_metric(results[i].result, one);
+      if (!metric || is_failed(one)) continue;
       const MetricSource of(results[i].result, one);
       const auto runs =
           static_cast<std::size_t>(std::ranges::count_if(one.samples, [&](const Sample& sample) {
@@ -286,9 +288,11 @@ void add_least_steady(Results results, const Overview& overview, Findings& findi
       const double ratio = spread->high / spread->low;
       if (ratio <= widest) continue;
       widest = ratio;
-      text = fmt::format("Largest spread: {} on {}, {} to {} {} in {}, a factor of {}.",
+      const std::string_view unit = metric->unit == Unit::seconds ? "" : metric->heading;
+      text = fmt::format("Largest spread: {} on {}, {} to {}{}{} in {}, a factor of {}.",
                          subject_of(one), series_name(overview, i, one.file_system),
-                         format_number(spread->low), format_number(spread->high), metric->heading,
+                         figure_text(metric->unit, spread->low),
+                         figure_text(metric->unit, spread->high), unit.empty() ? "" : " ", unit,
                          counted(runs, "repetition"), format_roughly(ratio));
     }
   }

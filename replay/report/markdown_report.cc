@@ -62,7 +62,11 @@ void add_rows(std::span<const ReportedResult> results, const Overview& overview,
       line.push_back(
           spread ? spread_cell(*metric, *spread, standings.of(s, *metric) == Standing::best) : "–");
     }
-    if (is_failed(*row.cells[s])) line.front() += " (failed)";
+    if (is_failed(*row.cells[s])) {
+      line.front() += " (failed)";
+    } else if (std::ranges::find(standings.other_work, s) != standings.other_work.end()) {
+      line.front() += " (other work)";
+    }
     if (std::ranges::any_of(row.cells[s]->samples, &Sample::moved_no_data)) {
       line[several ? 2 : 1] = "no data moved";
     }

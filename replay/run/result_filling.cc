@@ -63,9 +63,8 @@ void warn_of_foreign_caches(const VolumeDescription& volume, Result& result) {
   if (volume.network && !volume.network->protocol.starts_with("nfs")) {
     result.warn(
         {"server-cache",
-         fmt::format("{}: times until durable end when the server has the data; {} does not "
-                     "tell when it is on the server's drives, and the server's cache stays "
-                     "filled",
+         fmt::format("{}: times until durable end when the server has the data, because {} has no "
+                     "call that writes back all files; and the server's cache stays filled",
                      volume.network->source, volume.network->protocol),
          "measure more data than the server has memory, or on the server itself"});
   }

@@ -197,10 +197,8 @@ void notice_missing(const Target& target, RunObserver& observer, Result& result)
   const std::string there = existing_path(target.path);
   const std::optional<MountedFileSystem> mounted = mounted_at(there);
   if (!mounted) return;
-  std::string here = absolute_path("x");  // the working directory, with a slash
-  here.pop_back();
-  const bool is_elsewhere = there != "/" && !(there + "/").starts_with(here);
-  if (mounted->mount_point == "/" && is_elsewhere && names_at(there).empty()) {
+  const bool is_here = there + "/x" == absolute_path("x");  // in the working directory
+  if (mounted->mount_point == "/" && !is_here && there != "/" && names_at(there).empty()) {
     result.warn({"mount-missing",
                  fmt::format("{} was created in an empty directory on the {} of /: what should be "
                              "mounted there may not be",

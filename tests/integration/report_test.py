@@ -300,7 +300,7 @@ class RealRun(ReportTest):
                 self.assertEqual(chart["labels"], SETS)
                 self.assertEqual([one["label"] for one in chart["datasets"]], kinds)
                 name = next(name for name, code in FIGURES.items() if code == used)
-                table = tables[f"{operation}: {name}, median and range"]
+                table = tables[f"{operation}: {name}, median with interval or range"]
                 self.assertEqual(table["heading"][1:], kinds)
                 for column, dataset in enumerate(chart["datasets"]):
                     for row, name in enumerate(SETS):

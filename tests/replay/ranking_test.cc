@@ -147,6 +147,22 @@ TEST_CASE("with too few runs, the required number is given") {
   CHECK(ranking.warnings.front().next_step == "measure with --runs 6 or more");
 }
 
+TEST_CASE("the work that most entries did is ranked, whatever their order") {
+  const auto group = [](const char* name, const char* digest, std::uint64_t seed) {
+    Measurement one = ranked_runs("create", "ext4", 1, 8, seed);
+    one.work_digest = digest;
+    return group_with(name, {one});
+  };
+  std::vector<ResultGroup> groups = {group("odd", "1", 1), group("a", "2", 2), group("b", "2", 3)};
+  for (int turn = 0; turn < 3; ++turn) {
+    const Ranking ranking = rank_groups(groups);
+    for (const RankedEntry& entry : ranking.measurements.at(0).entries) {
+      CHECK(entry.comparable == (groups[entry.group].name != "odd"));
+    }
+    std::ranges::rotate(groups, groups.begin() + 1);
+  }
+}
+
 TEST_CASE("results with several file systems in common are ranked on each") {
   std::vector<ResultGroup> groups;
   for (const char* name : {"a", "b", "c"}) {

@@ -248,7 +248,7 @@ function barChart({title, figure, categories, names, spreads, notes, styles, cat
         }}}},
       },
     }),
-    tableOf: tableOf || (() => table(`${title}, median and range`, ['', ...names],
+    tableOf: tableOf || (() => table(`${title}, median with interval or range`, ['', ...names],
         categories.map((category, c) => [category, ...names.map((name, s) => {
           const spread = spreads[s][c];
           if (!used(spread)) return (notes && notes[s][c]) || '–';

@@ -87,7 +87,7 @@ function trendChart(device, series) {
 }
 
 function trendTable(device) {
-  return table('Medians of the first and the last result; by firmware: the last one relative to the one before, with its 95 % interval, which contains the spread between sessions',
+  return table('Medians of the first and the last result; by firmware: the last one relative to the one before, with its 95 % interval, which contains the spread between sessions; it is that of the geometric means of the sessions, the comparison has the medians over all pairs of runs',
       ['measurement', 'unit', 'results', 'first', 'last', 'change', 'by firmware'],
       device.series.map((series) => {
         const first = series.points[0][3], last = series.points.at(-1)[3];

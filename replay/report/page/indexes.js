@@ -21,7 +21,7 @@ function showIndexes(data) {
     const of = `${index.plan ? `plan ${index.plan}, ` : ''}geometric mean ${index.contents}`;
     return barChart({
       title: `${index.name}, ${what}, ${order}: ${of}` +
-          (index.left_out.length ? `, ${index.left_out.length} left out (missing or different work on some)` : ''),
+          (index.left_out.length ? `, ${index.left_out.length} left out (missing, failed or different work on some)` : ''),
       figure,
       categories: entries.map((one) => one.name),
       names: [index.name],

@@ -139,7 +139,7 @@ function showSummary(data) {
   const titled = data.predictions.length === 0;  // otherwise by the prediction
   // The banners say what is incomplete, and why.
   const inBanner = (text) => data.results.some((one) => !one.complete && text.endsWith(`${one.incomplete}.`));
-  const [verdict] = data.findings.map((text) => inBanner(text) ? 'Incomplete' : text);
+  const [verdict] = data.findings.map((text) => inBanner(text) && names.length === 1 ? 'Incomplete' : text);
   const findings = data.findings.slice(titled ? 1 : 0).filter((text) => !inBanner(text));
   if (titled) {
     document.getElementById('title').replaceChildren(
