@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "filesets/scan/populate.h"
 #include "replay/clients/message_contents.h"
 #include "replay/run/client_meeting.h"
