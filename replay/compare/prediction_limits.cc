@@ -43,7 +43,7 @@ std::string limit_text(const Measurement& measurement, std::uint64_t threads) {
   if (threads != 1 || share > 1) {
     const std::string none =
         share < 1
-            ? fmt::format("; in at least {:.0f} % of the time none, which no storage shortens",
+            ? fmt::format("; none for at least {:.0f} % of the time, which no storage shortens",
                           (1 - share) * 100)
             : "";
     return fmt::format("{} file operations in progress on average, {}{}", format_number(share),

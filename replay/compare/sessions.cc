@@ -315,10 +315,9 @@ SessionEvidence evidence_for(Aspect aspect, const SideFigures& base, const SideF
 }
 
 Warning few_sessions(const std::string& text) {
-  return {
-      "few-sessions", text + ", because sessions may differ as much",
-      "measure in turns (filereel run --against; file systems as directories on mounted ones), or "
-      "several sessions of each"};
+  return {"few-sessions", text + ", because sessions may differ as much",
+          "measure in turns (filereel run --against, with a directory on each file system), or "
+          "several sessions of each"};
 }
 
 }  // namespace filereel

@@ -220,9 +220,10 @@ TEST_CASE("shares of the time are told of one thread, and operations in progress
   CHECK(text(1) ==
         "file operations 90 % of the time, mostly fsync (83 %); the program itself and "
         "its pauses 10 %");
-  CHECK(text(8) ==
-        "0.90 file operations in progress on average, mostly fsync (83 %); in at least 10 % of the "
-        "time none, which no storage shortens");
+  CHECK(
+      text(8) ==
+      "0.90 file operations in progress on average, mostly fsync (83 %); none for at least 10 % of "
+      "the time, which no storage shortens");
   CHECK(text(0) == text(8));  // unknown
   one.samples[0].latency["fsync"].total_us = 5.7e6;
   CHECK(text(8) == "3.00 file operations in progress on average, mostly fsync (95 %)");
