@@ -285,16 +285,24 @@ time.sleep(600)
         self.assert_refused(done, 1, "No space left", "continues unrecorded")
         self.assertEqual(list(disk.iterdir()), [])
 
-    def check_little_memory(self, path, count):
-        """Of a program that asks for a path, an expression in `i` for which no file is there, each
+    def check_little_memory(self, path, count, processes=1, wrap=()):
+        """Of processes that ask for a path, an expression in `i` for which no file is there, each
         call is in the reel or counted as lost, and the recording takes no more than --memory."""
         program = f"""
 import os
+children = []
+while len(children) < {processes} - 1:
+    children.append(os.fork())
+    if not children[-1]:
+        children.clear()
+        break
 for i in range({count}):
     try:
         os.stat({path})
     except OSError:
         pass
+for child in children:
+    os.waitpid(child, 0)
 os._exit(0)
 """
         watch = """
@@ -304,13 +312,13 @@ open("most", "w").write(str(used.ru_maxrss * 1024))
 sys.exit(os.waitstatus_to_exitcode(status))
 """
         self.record("--memory", SMALL, "--", sys.executable, "-c", program,
-                    wrap=[sys.executable, "-c", watch])
+                    wrap=[*wrap, sys.executable, "-c", watch])
         self.assertLess(int((self.scratch / "most").read_text()), SMALL)
         recorded = [line for line in self.operations() if " stat " in line and "/nowhere" in line]
         lost = json.loads(self.filereel("show", "app.reel", "--json").out)["lost"]
         counts = [lost[reason] for reason in lost if re.fullmatch("events lost.*: (newf)?stat(at)?", reason)]
         print(len(recorded), "recorded,", lost, flush=True)
-        self.assertEqual(len(recorded) + sum(counts), count)
+        self.assertEqual(len(recorded) + sum(counts), count * processes)
         self.assertGreater(len(recorded), 0)
         self.assertGreater(sum(counts), 0)
 
@@ -546,6 +554,13 @@ class RecordingByBpf(Recording, IntegrationTest):
 
     def test_a_burst_beyond_the_memory_is_counted(self):
         self.check_little_memory("'nowhere' + '/' * 4000", 100000)
+
+    @unittest.skipUnless(os.geteuid() == 0 and have("setpriv"), "needs root and setpriv")
+    def test_a_burst_that_is_faster_than_the_recorder_is_counted(self):
+        # As in a container without CAP_SYS_NICE: the recorder has no priority over its programs.
+        self.check_little_memory(
+            "'nowhere' + '/' * 4000", 100000, processes=2,
+            wrap=["setpriv", "--bounding-set=-sys_nice", "--inh-caps=-sys_nice"])
 
     def test_lost_events_of_every_kind_are_counted_as_what_they_are(self):
         # The recorder is stopped, so that its ring is full before one event of each kind.

@@ -55,5 +55,31 @@ TEST_CASE("events without memory are counted by kind and number, and the next on
   CHECK(received == put);  // one call was lost, one exit was received
 }
 
+TEST_CASE("a full queue asks for no further events until it is read") {
+  EventQueue queue(1);
+  OtherChanges others;
+  std::vector<unsigned long long> lost(std::size_t{EVENT_KINDS} * SHAPES);
+  BpfReceiver receiver(queue, others, lost);
+  std::vector<std::byte> call = record_of(EVENT_CALL, 257);
+  const auto put = [&] { return BpfReceiver::put(&receiver, call.data(), call.size()); };
+  CHECK(put() == 0);
+  queue.flush();
+  CHECK_FALSE(receiver.had_no_memory());
+  CHECK(put() < 0);
+  CHECK(receiver.had_no_memory());
+  CHECK(put() < 0);
+  queue.flush();
+  queue.end();
+  int received = 0;
+  const auto take = [&] { queue.take(1).each([&](std::span<const std::byte>) { ++received; }); };
+  take();
+  CHECK(queue.is_full());
+  take();
+  CHECK_FALSE(queue.is_full());
+  CHECK(put() == 0);
+  CHECK(received == 3);
+  CHECK(lost[257] == 0);
+}
+
 }  // namespace
 }  // namespace filereel

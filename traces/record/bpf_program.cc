@@ -305,10 +305,11 @@ void BpfProgram::start_draining(EventQueue& queue, OtherChanges& others) {
   BpfReceiver& receiver = state_->receiver.emplace(
       queue, others, std::span(&lost[0][0], std::size_t{EVENT_KINDS} * SHAPES));
   const int map = bpf_map__fd(state_->program->maps.ring);
-  state_->ring.reset(ring_buffer__new(map, BpfReceiver::put, &receiver, nullptr));
   const int other_map = bpf_map__fd(state_->program->maps.others);
+  // The changes of others first: a full queue ends the reading of the ring of events.
+  state_->ring.reset(ring_buffer__new(other_map, BpfReceiver::put_other, &receiver, nullptr));
   if (!state_->ring ||
-      ring_buffer__add(state_->ring.get(), other_map, BpfReceiver::put_other, &receiver) != 0 ||
+      ring_buffer__add(state_->ring.get(), map, BpfReceiver::put, &receiver) != 0 ||
       !state_->level.watch(map, bpf_map__max_entries(state_->program->maps.ring))) {
     fail(errno, "cannot read the event buffer");
   }
@@ -332,7 +333,8 @@ void BpfProgram::drain(const std::stop_token& stop) {
     const bool has_room = last || !due || !queue.is_full();
     if (!has_room) state_->receiver->note_no_memory();
     if (last || (due && has_room)) {
-      ring_buffer__consume(state_->ring.get());
+      while (ring_buffer__consume(state_->ring.get()) < 0 && last) {
+      }
       queue.flush();
       looks = 0;
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cstring>
 #include <new>
 
@@ -25,7 +26,9 @@ int BpfReceiver::put(void* receiver, void* record, std::size_t size) noexcept {
   auto& to = *static_cast<BpfReceiver*>(receiver);
   const std::span<const std::byte> event = event_in(record, size);
   if (!to.queue_.put(event)) to.lose(event);
-  return 0;
+  if (!to.queue_.is_full()) return 0;
+  to.note_no_memory();
+  return -ENOBUFS;
 }
 
 int BpfReceiver::put_other(void* receiver, void* record, std::size_t size) noexcept {

@@ -19,7 +19,9 @@ class BpfReceiver {
   BpfReceiver(EventQueue& queue, OtherChanges& others, std::span<unsigned long long> lost)
       : queue_(queue), others_(others), lost_(lost) {}
 
-  // Callbacks for the two rings; `receiver` is a BpfReceiver. They return 0: the next event.
+  // Callbacks for the two rings; `receiver` is a BpfReceiver. 0 asks for the next event. put()
+  // returns a negative number once the queue is full: libbpf reads a ring until it is empty, which
+  // it never is while programs write faster than their events are read.
   static int put(void* receiver, void* record, std::size_t size) noexcept;
   static int put_other(void* receiver, void* record, std::size_t size) noexcept;
 

@@ -35,11 +35,6 @@ bool EventChunk::put(std::span<const std::byte> event, EventPacker& packer) noex
   return true;
 }
 
-std::size_t EventQueue::waiting_bytes() const {
-  const std::scoped_lock lock(mutex_);
-  return waiting_bytes_;
-}
-
 bool EventQueue::put(std::span<const std::byte> event) noexcept {
   for (;;) {
     if (filling_.empty()) {

@@ -2,6 +2,7 @@
 // so that the ring does not fill up; another reads them at its own rate.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -49,7 +50,7 @@ class EventQueue {
 
   bool is_full() const { return waiting_bytes() >= most_bytes_; }
   // Bytes of events flushed but not taken.
-  std::size_t waiting_bytes() const;
+  std::size_t waiting_bytes() const { return waiting_bytes_; }
 
   // Copies an event, even if the queue is full. For one thread only. Called by a C library, which
   // an exception must not pass through: returns false if there is no memory for the event.
@@ -76,7 +77,7 @@ class EventQueue {
   mutable std::mutex mutex_;
   std::condition_variable filled_;
   std::list<EventChunk> full_;
-  std::size_t waiting_bytes_ = 0;
+  std::atomic<std::size_t> waiting_bytes_ = 0;
   bool ended_ = false;
 };
 

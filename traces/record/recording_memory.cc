@@ -28,7 +28,7 @@ RecordingMemory divide_memory(std::uint64_t bytes, bool has_ring) {
   }
   // The ring is mapped twice in succession and counts twice.
   const std::uint64_t left = bytes - kFiles - kOwn - 2 * std::uint64_t{shares.ring};
-  // Fullness of the queue is checked before the whole ring is put into it. At the end the queue is
+  // The last events of the ring are put into a queue that may be full. At the end the queue is
   // empty.
   shares.queue = left / 2 - shares.ring;
   shares.known = {.now = kOwn + left / 2, .at_end = kOwn + left};
