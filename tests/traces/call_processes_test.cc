@@ -1,5 +1,7 @@
 // Threads, processes, and what they share.
 #include <cerrno>
+#include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
 #include <sched.h>
@@ -91,6 +93,20 @@ TEST_CASE("exec closes close-on-exec descriptors and leaves the parent's files o
   calls.run(exit_of(200));
   CHECK(calls.text() == "1 close #1\n1 exit\n");
   CHECK(calls.builder.thread(1).name == "true");
+}
+
+TEST_CASE(
+    "the path of an executed program begins where its parent was, though its fork ends later") {
+  std::vector<std::string> executed;
+  RecordedCalls calls(
+      ResolverOptions{.working_directory = "/w",
+                      .executed = [&](const std::string& path) { executed.push_back(path); }});
+  calls.run(on_path(Call::chdir, "/d"));
+  const SystemCall fork = calls.begin(fork_of(200));
+  calls.run(exec_of(200, "missing", -ENOENT)).run(exec_of(200, "./program"));
+  calls.end(fork, 200);
+  CHECK(calls.text() == "0 chdir d\n0 fork second 1\n1 exec d/missing = -2\n1 exec d/program\n");
+  CHECK(executed == std::vector<std::string>{"/d/program"});
 }
 
 TEST_CASE("exec ends the other threads of its process") {

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -27,7 +29,8 @@ struct CallParts {
         emitter(builder, paths, paths.under()),
         files(builder, paths, emitter),
         working_directory(paths.reached(builder.path(options.working_directory))),
-        sees_faults(options.faults) {}
+        sees_faults(options.faults),
+        executed(options.executed) {}
 
   TraceBuilder& builder;
   TreeModel& model = builder.model();
@@ -41,6 +44,7 @@ struct CallParts {
   std::vector<bool> known_modes;         // by FileId: the file's mode is in the trace
   const ResolvedPath working_directory;  // of tasks whose working directory is unknown
   const bool sees_faults;                // the tracer reports page faults
+  const std::function<void(const std::string& path)> executed;  // as in the options
 };
 
 }  // namespace filereel

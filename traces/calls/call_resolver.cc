@@ -46,12 +46,6 @@ void CallResolver::ended(std::uint32_t thread, std::uint64_t at_ns) {
   state_->order.returned(exit);
 }
 
-std::string CallResolver::working_directory(std::uint32_t thread) const {
-  const Task* task = state_->parts.tasks.find(thread);
-  if (!task) return {};
-  return "/" + state_->parts.builder.tables().paths.relative(task->fs_state->directory);
-}
-
 void CallResolver::finish(std::uint64_t at_ns) {
   state_->order.finish();
   end_all_tasks(state_->parts, at_ns);

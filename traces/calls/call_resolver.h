@@ -29,6 +29,8 @@ struct ResolverOptions {
   // Returns the target of the symbolic link that has been at an absolute path since before the
   // trace; empty: there is none. Called once for each path; see ExistingLinks.
   std::function<std::string(const std::string& path)> link_at = {};
+  // Called with the absolute path of each program that a recorded process has executed.
+  std::function<void(const std::string& path)> executed = {};
 };
 
 // A process that existed before the trace.
@@ -79,10 +81,6 @@ class CallResolver {
 
   // The thread has ended without an exit call (killed).
   void ended(std::uint32_t thread, std::uint64_t at_ns);
-
-  // The absolute path of the working directory of a known thread, as far as the trace shows;
-  // otherwise empty.
-  std::string working_directory(std::uint32_t thread) const;
 
   // End of the trace: closes what is still open.
   void finish(std::uint64_t at_ns);

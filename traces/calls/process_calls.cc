@@ -192,6 +192,9 @@ void exec_call(CallParts& parts, CallContext& context) {
   // A program in an omitted place must be replayed without it.
   if (const auto program = find_named(parts, context, first_name(call), follows_link(call))) {
     parts.emitter.emit(context, {.kind = OperationKind::execute, .path = program->path});
+    if (parts.executed && call.result >= 0) {
+      parts.executed("/" + parts.builder.tables().paths.relative(program->path));
+    }
   }
   if (call.result < 0) return;
   end_tasks(parts, *task.process, &task, call.enter_ns);

@@ -46,6 +46,11 @@ ResolverOptions resolver_options(const ImportOptions& options, TraceBuilder& bui
   if (const auto& live = options.live) {
     made.link_at = ExistingLinks(live->since_ns, live->process, builder);
     made.bound = live->bound;
+    // The tracer is this process, or has its privileges.
+    made.executed = [&builder](const std::string& path) {
+      if (privileges_lost_to_tracing(path).empty()) return;
+      builder.approximated("programs run without the privileges of their file (strace)");
+    };
   }
   return made;
 }
@@ -232,17 +237,6 @@ void StraceImport::begin_call(StraceThread& thread, const StraceLine& line, std:
   }
 }
 
-// A program started by a recorded one. The tracer is this process, or has its privileges.
-void StraceImport::check_privileges(const SystemCall& call) const {
-  if (!options_.live || call.call != Call::exec || call.result < 0) return;
-  const std::string path =
-      call.path.starts_with('/')
-          ? call.path
-          : fmt::format("{}/{}", resolver_.working_directory(call.thread), call.path);
-  if (privileges_lost_to_tracing(path).empty()) return;
-  builder_.approximated("programs run without the privileges of their file (strace)");
-}
-
 void StraceImport::cut_roots(SystemCall& call) const {
   if (!options_.live) return;
   for (const std::string& root : options_.live->roots) {
@@ -330,7 +324,6 @@ bool StraceImport::end_call(StraceThread& thread, const CallRow& call, std::stri
     one.enter_ns = enter_ns;
     one.exit_ns = exit_ns;
     cut_roots(one);
-    check_privileges(one);
     resolver_.returned(one);
     if (one.call == Call::fork && one.result > 0 && one.result <= UINT32_MAX) {
       threads_.announce(static_cast<std::uint32_t>(one.result));

@@ -47,7 +47,6 @@ class StraceImport {
   void count_unfinished(std::size_t more);
   void begin_call(StraceThread& thread, const StraceLine& line, std::uint64_t at_ns);
   void cut_roots(SystemCall& call) const;
-  void check_privileges(const SystemCall& call) const;
   void resume_call(StraceThread& thread, const StraceLine& line, std::uint64_t at_ns);
   bool is_beyond_memory() const;
   void supersede(StraceThread& thread, std::uint32_t other);
