@@ -214,7 +214,7 @@ void warn_of_unranked(Ranking& ranking) {
         {"not-ranked",
          fmt::format("{} is not ranked in {}: {}{}", ranking.names[group],
                      counted_of(count, all, "measurement"), several ? "first: " : "", reason),
-         "for a rank, let it do the same work as the others"});
+         "for a rank, let all do the same work in the same way"});
   }
 }
 

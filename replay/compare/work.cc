@@ -194,6 +194,11 @@ bool have_other_content(const PooledMeasurement& base, const PooledMeasurement& 
   return std::ranges::any_of(all, [&](const std::string& one) { return one != all.front(); });
 }
 
+template <typename Value>
+void add_new(const Value& value, std::vector<Value>& list) {
+  if (std::ranges::find(list, value) == list.end()) list.push_back(value);
+}
+
 // All its samples.
 void leave_out(PooledMeasurement& side) {
   side.failed += static_cast<std::uint32_t>(side.samples.size());
@@ -242,12 +247,9 @@ std::vector<PooledMeasurement> gather(std::span<const Result> results, const Mat
       side.ends = measurement.ends;
       side.wrote = side.wrote || has_written(measurement);
       side.paced = measurement.replay && measurement.replay->pace != "asap";
-      const double scale = result.job_of(measurement).scale;
-      if (std::ranges::find(side.scales, scale) == side.scales.end()) side.scales.push_back(scale);
-      const std::string& digest = measurement.work_digest;
-      if (!digest.empty() && std::ranges::find(side.digests, digest) == side.digests.end()) {
-        side.digests.push_back(digest);
-      }
+      add_new(result.job_of(measurement).scale, side.scales);
+      add_new(measurement.without_direct_io, side.without_direct_io);
+      if (!measurement.work_digest.empty()) add_new(measurement.work_digest, side.digests);
       if (busy) side.session_busy.push_back(*busy);
       if (side.incomplete.empty()) side.incomplete = failed_work_text(result, measurement);
       const Measurement* const control = controls.of(measurement);
@@ -279,6 +281,9 @@ FigureChoice choose_figure(const PooledMeasurement& base, const PooledMeasuremen
   if (base.scales.size() > 1 || base.scales != fresh.scales) {
     return {usual, fmt::format("different scales: {} versus {}", fmt::join(base.scales, ", "),
                                fmt::join(fresh.scales, ", "))};
+  }
+  if (base.without_direct_io.size() > 1 || base.without_direct_io != fresh.without_direct_io) {
+    return {usual, "direct I/O in some results, the page cache in others"};
   }
   if (have_other_content(base, fresh)) {
     return {usual, fmt::format("different work: the {} changed",

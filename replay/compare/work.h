@@ -37,8 +37,9 @@ struct PooledMeasurement {
   // For each result that tells: the median share of all CPU time that other programs used, over all
   // its samples.
   std::vector<double> session_busy;
-  std::vector<double> scales;        // of the plans, without duplicates
-  std::vector<std::string> digests;  // of the work, as far as the results tell, likewise
+  std::vector<double> scales;           // of the plans, without duplicates
+  std::vector<bool> without_direct_io;  // as in Measurement, likewise
+  std::vector<std::string> digests;     // of the work, as far as the results tell, likewise
 };
 
 // Those that `matching` does not leave out, in the order of their first occurrence. The samples

@@ -376,6 +376,8 @@ struct Measurement {
   std::optional<PhaseEnd> ends = {};
   // Sample::bytes lacks the bytes read (replay/results/older_bytes.h).
   bool without_bytes_read = false;
+  // The page cache was used where the phase bypasses it, as a volume has no direct I/O.
+  bool without_direct_io = false;
   std::vector<Sample> samples;
   // With `--runs auto`: why the repetitions ended: "precise", "budget" or "most"; otherwise "".
   std::string runs_ended = {};

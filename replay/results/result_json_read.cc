@@ -127,6 +127,7 @@ Measurement measurement_from_json(StoredMeasurement& stored) {
   get(json, "work", measurement.work_digest);
   get(json, "access", measurement.access);
   get(json, "without_bytes_read", measurement.without_bytes_read);
+  get(json, "without_direct_io", measurement.without_direct_io);
   if (std::string ends; json.contains("ends")) {
     get(json, "ends", ends);
     measurement.ends = phase_end_from_name(ends);

@@ -149,6 +149,7 @@ void add_measurements(const Job& job, std::uint64_t point, const Volumes& volume
   measurement.work_digest = job.work_digest(point);
   for (const Step& step : fitted.steps()) {
     measurement.ends = step.ends_after_s > 0 ? PhaseEnd::time : PhaseEnd::work;
+    measurement.without_direct_io = step.without_direct_io;
     for (std::size_t i = 0; i < measurements_of(step); ++i) {
       measurement.operation = step.operation;
       if (i > 0) measurement.operation += fmt::format(" {}", role_name(step.volumes[i - 1]));

@@ -177,7 +177,9 @@ class FittedWorkload final : public FittedJob {
            .ends_after_s = seconds_until_end(phase),
            .expected = expected_time(recipe_, i, synthesis_),
            .only_reads = only_reads(phase),
-           .access = volumes.front() == Role::near ? access_shape(phase) : std::nullopt});
+           .access = volumes.front() == Role::near ? access_shape(phase) : std::nullopt,
+           .without_direct_io = !means_.synthesis.direct &&
+                                std::ranges::any_of(phase.threads, &RecipeThreads::direct)});
       // Without direct I/O, latencies are those of the page cache. The baseline is of one volume.
       std::optional<AccessShape>& access = steps_.back().access;
       if (access && (!means_.synthesis.direct || volumes.size() > 1)) {

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 
-from support import FILEREEL, IntegrationTest, call, find, main, wait_until
+from support import FILEREEL, IntegrationTest, call, find, main, needs, wait_until
 
 HERE = pathlib.Path(__file__).resolve().parent
 SCHEMA = HERE / "junit.xsd"
@@ -79,6 +79,29 @@ class CompareTest(IntegrationTest):
                          {"create": "cannot tell", "read": "cannot tell"})
         self.assertTrue(all(one["runs_needed"] > 1 for one in comparison["measurements"]))
         self.assertEqual(comparison["changes"], [])
+
+    @needs("ext4", "fat32")
+    def test_direct_io_is_not_compared_with_the_page_cache_in_its_place(self):
+        (self.scratch / "w.yaml").write_text("""
+files: {size: 2 MiB}
+phases:
+  - {name: past, access: {size: 4 KiB, random: 100 %}, direct: true, stop: {operations: 300}}
+  - {name: through, access: {size: 4 KiB, random: 100 %}, stop: {operations: 300}}
+""")
+        for kind in ("ext4", "fat32"):
+            self.filereel("run", "w.yaml", "--near", f"image:{self.scratch}/v.img", "--fs", kind,
+                          "--runs", "6", "--json", f"{kind}.json")
+        kernel = self.result("fat32.json")["measurements"][0]["driver"] == "kernel"
+        known = [[one.get("without_direct_io", False) for one in self.result(name)["measurements"]]
+                 for name in ("ext4.json", "fat32.json")]
+        self.assertEqual(known, [[False, False], [not kernel, False]])
+        done = self.filereel("compare", "ext4.json", "fat32.json", "--json", "c.json", status=None)
+        self.assertIn(done.code, [0, 4])
+        reasons = {one["operation"]: one.get("reason", "")
+                   for one in self.result("c.json")["measurements"]}
+        refused = "direct I/O in some results, the page cache in others"
+        self.assertEqual(refused in reasons["past"], not kernel, reasons)
+        self.assertNotIn(refused, reasons["through"])
 
     def test_a_run_that_was_interrupted_compares_and_is_marked(self):
         options = ("--set", self.many_small_files(300), "--operations", "create,read", "--json")

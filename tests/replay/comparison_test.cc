@@ -171,6 +171,16 @@ TEST_CASE("different work is not compared") {
             .contains("different scales: 0.5 versus 0.25"));
 }
 
+TEST_CASE("direct I/O is not compared with the page cache in its place") {
+  Measurement base = runs_of("create", 2, 10, 1), fresh = runs_of("create", 2, 10, 2);
+  fresh.without_direct_io = true;
+  const auto row = compare_one(base, fresh);
+  CHECK_FALSE(row.comparable);
+  CHECK(row.reason() == "direct I/O in some results, the page cache in others");
+  base.without_direct_io = true;
+  CHECK(compare_one(base, fresh).comparable);
+}
+
 Measurement phase(double elapsed_s, double operations_per_s, std::uint64_t seed, double noise) {
   Measurement measurement = measurement_of("", "read", "ext4", "kernel");
   measurement.kind = JobKind::workload;

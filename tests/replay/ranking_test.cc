@@ -163,6 +163,19 @@ TEST_CASE("the work that most entries did is ranked, whatever their order") {
   }
 }
 
+TEST_CASE("an entry without direct I/O is not ranked among those that had it") {
+  std::vector<ResultGroup> groups;
+  for (const char* name : {"a", "b", "cached"}) {
+    Measurement one = ranked_runs("create", "ext4", name == std::string("cached") ? 1 : 2, 8, 1);
+    one.without_direct_io = name == std::string("cached");
+    groups.push_back(group_with(name, {one}));
+  }
+  const Ranking ranking = rank_groups(groups);
+  for (const RankedEntry& entry : ranking.measurements.at(0).entries) {
+    CHECK(entry.comparable == (groups[entry.group].name != "cached"));
+  }
+}
+
 TEST_CASE("results with several file systems in common are ranked on each") {
   std::vector<ResultGroup> groups;
   for (const char* name : {"a", "b", "c"}) {

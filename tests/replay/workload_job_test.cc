@@ -272,6 +272,7 @@ TEST_CASE("without direct I/O support the page cache is used, with a warning") {
   const Descriptor root(open(one.temp.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   CHECK(one.warns("direct-io-unavailable", "512 B") ==
         !can_do_direct_io(root.get(), "probe", 512, 512));
+  CHECK(one.result.measurements.at(0).without_direct_io == one.warns("direct-io-unavailable", ""));
 }
 
 TEST_CASE("an image is formatted, and a full volume is an error with advice") {
