@@ -10,6 +10,7 @@
 #include <boost/filesystem.hpp>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/stat.h>
 
 #include "filesets/ownership/atomic_file.h"
@@ -55,6 +56,15 @@ std::vector<fs::directory_entry> contents_of(const std::string& folder) {
   }
   std::ranges::sort(found, {}, [](const auto& one) { return one.path().native(); });
   return found;
+}
+
+bool has_drive_without_serial(const Result& result) {
+  return std::ranges::any_of(result.volumes, [](const VolumeDescription& volume) {
+    return volume.role == Role::near &&
+           std::ranges::any_of(volume.drives, [](const DeviceIdentity& drive) {
+             return !drive.model.empty() && drive.serial.empty();
+           });
+  });
 }
 
 void read_entry(const std::string& path, const std::string& name, HistoryDirectory& into) {
@@ -110,6 +120,21 @@ HistoryDirectory read_history(const std::string& folder) {
   }
   name_alike(results);
   return history;
+}
+
+std::string doubt_of_device(const HistoryDirectory& history, const Result& added) {
+  if (added.label.empty() || !has_drive_without_serial(added)) return "";
+  const std::string device = tested_device(added).name;
+  std::set<std::string> labels;
+  for (const HistoryEntry& entry : history.entries) {
+    if (entry.device == device && !entry.label.empty()) labels.insert(entry.label);
+  }
+  labels.insert(added.label);
+  if (labels.size() == 1) return "";
+  return fmt::format(
+      "the results labelled {} count as those of one drive, {}, which reports no serial number; if "
+      "there are several drives, add the results of each with --device NAME",
+      printable(fmt::format("{}", fmt::join(labels, ", "))), printable(device));
 }
 
 std::vector<HistoryEntry> find_entries(const HistoryDirectory& history, std::string_view which) {

@@ -29,6 +29,10 @@ struct HistoryDirectory {
 // if it cannot be read.
 HistoryDirectory read_history(const std::string& folder);
 
+// If results of the same device have other labels, and no serial number shows that it is the same
+// drive: a sentence that says so. Otherwise "".
+std::string doubt_of_device(const HistoryDirectory& history, const Result& added);
+
 // The entries for `which`: a number, the name of a result, or a directory (all results in it).
 // Throws Error(usage) if there are none.
 std::vector<HistoryEntry> find_entries(const HistoryDirectory& history, std::string_view which);

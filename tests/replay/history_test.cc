@@ -195,6 +195,36 @@ TEST_CASE("results are numbered by time, and other files are listed") {
   CHECK(history.others[2].contains("other.json: "));
 }
 
+TEST_CASE("drives without a serial number that have several labels may be several") {
+  const auto labelled = [](const std::string& label, const std::string& serial) {
+    Result result = result_of("1.0", "2026-11-21T10:00:00Z");
+    for (VolumeDescription& volume : result.volumes) {
+      volume.drives = {drive_of("sda", "QEMU HARDDISK", serial)};
+    }
+    result.label = label;
+    return result;
+  };
+  const auto history_of = [](std::vector<Result> results) {
+    HistoryDirectory history;
+    for (Result& one : results) {
+      HistoryEntry& entry = history.entries.emplace_back();
+      entry.device = tested_device(one).name;
+      entry.label = one.label;
+      entry.result = std::move(one);
+    }
+    return history;
+  };
+  const Result slow = labelled("slow", ""), fast = labelled("fast", "");
+  CHECK(doubt_of_device(history_of({slow, fast}), fast) ==
+        "the results labelled fast, slow count as those of one drive, QEMU HARDDISK, which reports "
+        "no "
+        "serial number; if there are several drives, add the results of each with --device NAME");
+  CHECK(doubt_of_device(history_of({slow, slow}), slow) == "");
+  CHECK(doubt_of_device(history_of({slow, labelled("", "")}), slow) == "");
+  const Result one = labelled("before", "S1"), same = labelled("after", "S1");
+  CHECK(doubt_of_device(history_of({one, same}), same) == "");
+}
+
 TEST_CASE("results are found by number, by name, and by the folder they are in") {
   const TempDir folder;
   for (const char* started :
