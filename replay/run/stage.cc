@@ -191,6 +191,16 @@ void notice_own_volumes(const SideTargets& targets, RunObserver& observer) {
   observer.notice(text);
 }
 
+// Where users mount file systems: "in an empty directory", "beside mount points"; otherwise "".
+std::string sign_of_mounts(const std::string& folder) {
+  if (names_at(folder).empty()) return "in an empty directory";
+  const std::vector<MountedFileSystem> all = mounted_file_systems();
+  const bool beside = std::ranges::any_of(all, [&](const MountedFileSystem& one) {
+    return one.mount_point.substr(0, one.mount_point.rfind('/')) == folder;
+  });
+  return beside ? "beside mount points" : "";
+}
+
 // What should be mounted at or above a missing directory may not be.
 void notice_missing(const Target& target, RunObserver& observer, Result& result) {
   if (target.kind != TargetKind::directory || path_exists(target.path)) return;
@@ -198,11 +208,12 @@ void notice_missing(const Target& target, RunObserver& observer, Result& result)
   const std::optional<MountedFileSystem> mounted = mounted_at(there);
   if (!mounted) return;
   const bool is_here = there + "/x" == absolute_path("x");  // in the working directory
-  if (mounted->mount_point == "/" && !is_here && there != "/" && names_at(there).empty()) {
+  const bool is_of_root = mounted->mount_point == "/" && !is_here && there != "/";
+  if (const std::string sign = is_of_root ? sign_of_mounts(there) : ""; !sign.empty()) {
     result.warn({"mount-missing",
-                 fmt::format("{} was created in an empty directory on the {} of /: what should be "
-                             "mounted there may not be",
-                             target.text(), mounted->type),
+                 fmt::format("{} was created {} on the {} of /: what should be mounted there may "
+                             "not be",
+                             target.text(), sign, mounted->type),
                  "mount it and measure again, unless this disk is meant"});
   }
   observer.notice(fmt::format("{} does not exist: it is created on the {} that is mounted at {}",

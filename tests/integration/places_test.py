@@ -8,6 +8,7 @@ import pathlib
 import shutil
 import socket
 import subprocess
+import tempfile
 import threading
 import unittest
 
@@ -160,6 +161,37 @@ class Removed(IntegrationTest):
             for name in ("original", "copy"):
                 shutil.rmtree(work / name, ignore_errors=True)
         self.check_end(running, "another program")
+
+
+@unittest.skipUnless(os.geteuid() == 0, "needs root")
+class Missing(IntegrationTest):
+
+    def setUp(self):
+        super().setUp()
+        self.many_small_files(20)
+        # On the root file system.
+        self.place = pathlib.Path(tempfile.mkdtemp(dir="/var/tmp"))
+        self.addCleanup(shutil.rmtree, self.place)
+        if call("stat", "-c", "%m", self.place).strip() != "/":
+            self.skipTest("/var/tmp is not on the root file system")
+
+    def warned(self):
+        done = self.filereel("run", "--set", "set.yaml", "--near", self.place / "data", *STEPS,
+                            "--json", "r.json")
+        self.assertIn("does not exist: it is created on the ", done.err)
+        return [one["text"] for one in self.result()["warnings"] if one["code"] == "mount-missing"]
+
+    def test_a_new_directory_in_place_of_a_mount_is_a_warning(self):
+        [text] = self.warned()
+        self.assertIn("data was created in an empty directory on the ", text)
+        (self.place / "other").mkdir()
+        self.assertEqual(self.warned(), [])
+        call("mount", "-t", "tmpfs", "tmpfs", self.place / "other")
+        try:
+            [text] = self.warned()
+            self.assertIn("data was created beside mount points on the ", text)
+        finally:
+            call("umount", self.place / "other")
 
 
 class Streams(IntegrationTest):
