@@ -191,14 +191,14 @@ void notice_own_volumes(const SideTargets& targets, RunObserver& observer) {
   observer.notice(text);
 }
 
-// Where users mount file systems: "in an empty directory", "beside mount points"; otherwise "".
+// Where users mount file systems: "in an empty directory", "next to mount points"; otherwise "".
 std::string sign_of_mounts(const std::string& folder) {
   if (names_at(folder).empty()) return "in an empty directory";
   const std::vector<MountedFileSystem> all = mounted_file_systems();
   const bool beside = std::ranges::any_of(all, [&](const MountedFileSystem& one) {
     return one.mount_point.substr(0, one.mount_point.rfind('/')) == folder;
   });
-  return beside ? "beside mount points" : "";
+  return beside ? "next to mount points" : "";
 }
 
 // What should be mounted at or above a missing directory may not be.

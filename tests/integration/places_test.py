@@ -189,7 +189,7 @@ class Missing(IntegrationTest):
         call("mount", "-t", "tmpfs", "tmpfs", self.place / "other")
         try:
             [text] = self.warned()
-            self.assertIn("data was created beside mount points on the ", text)
+            self.assertIn("data was created next to mount points on the ", text)
         finally:
             call("umount", self.place / "other")
 
