@@ -29,7 +29,8 @@ struct ResolverOptions {
   // Returns the target of the symbolic link that has been at an absolute path since before the
   // trace; empty: there is none. Called once for each path; see ExistingLinks.
   std::function<std::string(const std::string& path)> link_at = {};
-  // Called with the absolute path of each program that a recorded process has executed.
+  // Called with the absolute path of each program that a recorded process has executed, but for
+  // those in /proc, /sys and /dev.
   std::function<void(const std::string& path)> executed = {};
 };
 

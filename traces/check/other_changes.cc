@@ -31,7 +31,9 @@ void OtherChanges::add(OtherChange change) {
       ++count_;
     }
   }
-  std::vector<OtherChange>& same = names_[change.path.substr(last_component(change.path))];
+  const std::string name = change.path.substr(last_component(change.path));
+  if (count_ == kMost && !names_.contains(name)) return;
+  std::vector<OtherChange>& same = names_[name];
   const auto known = std::ranges::find(same, change.path, &OtherChange::path);
   if (known != same.end()) {
     *known = std::move(change);

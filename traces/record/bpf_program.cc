@@ -200,7 +200,7 @@ struct BpfProgram::State {
   Form form = Form::portable;
   std::vector<std::unique_ptr<bpf_link, FreeLink>> optional_links;
   std::optional<BpfReceiver> receiver;  // used by the ring
-  std::unique_ptr<ring_buffer, FreeRing> ring;
+  std::unique_ptr<ring_buffer, FreeRing> ring, others;
   RingLevel level;
   std::jthread drain;
 };
@@ -306,10 +306,9 @@ void BpfProgram::start_draining(EventQueue& queue, OtherChanges& others) {
       queue, others, std::span(&lost[0][0], std::size_t{EVENT_KINDS} * SHAPES));
   const int map = bpf_map__fd(state_->program->maps.ring);
   const int other_map = bpf_map__fd(state_->program->maps.others);
-  // The changes of others first: a full queue ends the reading of the ring of events.
-  state_->ring.reset(ring_buffer__new(other_map, BpfReceiver::put_other, &receiver, nullptr));
-  if (!state_->ring ||
-      ring_buffer__add(state_->ring.get(), map, BpfReceiver::put, &receiver) != 0 ||
+  state_->ring.reset(ring_buffer__new(map, BpfReceiver::put, &receiver, nullptr));
+  state_->others.reset(ring_buffer__new(other_map, BpfReceiver::put_other, &receiver, nullptr));
+  if (!state_->ring || !state_->others ||
       !state_->level.watch(map, bpf_map__max_entries(state_->program->maps.ring))) {
     fail(errno, "cannot read the event buffer");
   }
@@ -327,14 +326,21 @@ void BpfProgram::drain(const std::stop_token& stop) {
   std::mutex idle;
   std::condition_variable_any wake;
   int looks = 0;
-  for (bool last = false; !last;) {
+  bool last = false, others_remain = false;
+  // False if its receiver has ended the reading. The last time, everything is read.
+  const auto read = [&](const auto& ring) {
+    int more = ring_buffer__consume(ring.get());
+    while (more < 0 && last) more = ring_buffer__consume(ring.get());
+    return more >= 0;
+  };
+  while (!last) {
     last = stop.stop_requested();
-    const bool due = ++looks >= kLooks || state_->level.is_half_full();
+    const bool due = ++looks >= kLooks || others_remain || state_->level.is_half_full();
     const bool has_room = last || !due || !queue.is_full();
     if (!has_room) state_->receiver->note_no_memory();
+    if (due || last) others_remain = !read(state_->others);
     if (last || (due && has_room)) {
-      while (ring_buffer__consume(state_->ring.get()) < 0 && last) {
-      }
+      if (!read(state_->ring)) state_->receiver->note_no_memory();
       queue.flush();
       looks = 0;
     }

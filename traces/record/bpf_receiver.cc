@@ -12,6 +12,8 @@
 namespace filereel {
 namespace {
 
+constexpr std::uint64_t kOthersAtOnce = 1024;  // some milliseconds
+
 // The event in a record of a ring, which can be longer.
 std::span<const std::byte> event_in(void* record, std::size_t size) {
   const auto* bytes = static_cast<const std::byte*>(record);
@@ -26,9 +28,7 @@ int BpfReceiver::put(void* receiver, void* record, std::size_t size) noexcept {
   auto& to = *static_cast<BpfReceiver*>(receiver);
   const std::span<const std::byte> event = event_in(record, size);
   if (!to.queue_.put(event)) to.lose(event);
-  if (!to.queue_.is_full()) return 0;
-  to.note_no_memory();
-  return -ENOBUFS;
+  return to.queue_.is_full() ? -ENOBUFS : 0;
 }
 
 int BpfReceiver::put_other(void* receiver, void* record, std::size_t size) noexcept {
@@ -39,7 +39,7 @@ int BpfReceiver::put_other(void* receiver, void* record, std::size_t size) noexc
   } catch (const std::bad_alloc&) {
     to.lose(event);
   }
-  return 0;
+  return ++to.others_read_ % kOthersAtOnce == 0 ? -EAGAIN : 0;
 }
 
 void BpfReceiver::lose(std::span<const std::byte> event) noexcept {

@@ -19,9 +19,10 @@ class BpfReceiver {
   BpfReceiver(EventQueue& queue, OtherChanges& others, std::span<unsigned long long> lost)
       : queue_(queue), others_(others), lost_(lost) {}
 
-  // Callbacks for the two rings; `receiver` is a BpfReceiver. 0 asks for the next event. put()
-  // returns a negative number once the queue is full: libbpf reads a ring until it is empty, which
-  // it never is while programs write faster than their events are read.
+  // Callbacks for the two rings; `receiver` is a BpfReceiver. 0 asks for the next event, a negative
+  // number ends the reading, in put() once the queue is full, in put_other() after a number of
+  // events: libbpf reads a ring until it is empty, which it never is while programs make calls
+  // faster than their events are read.
   static int put(void* receiver, void* record, std::size_t size) noexcept;
   static int put_other(void* receiver, void* record, std::size_t size) noexcept;
 
@@ -37,6 +38,7 @@ class BpfReceiver {
   EventQueue& queue_;
   OtherChanges& others_;
   std::span<unsigned long long> lost_;
+  std::uint64_t others_read_ = 0;
   bool had_no_memory_ = false;
 };
 

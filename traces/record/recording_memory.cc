@@ -28,8 +28,8 @@ RecordingMemory divide_memory(std::uint64_t bytes, bool has_ring) {
   }
   // The ring is mapped twice in succession and counts twice.
   const std::uint64_t left = bytes - kFiles - kOwn - 2 * std::uint64_t{shares.ring};
-  // The last events of the ring are put into a queue that may be full. At the end the queue is
-  // empty.
+  // When recording ends, the whole ring can be put into a full queue. The limit at the end, with
+  // the trees, is for an empty queue.
   shares.queue = left / 2 - shares.ring;
   shares.known = {.now = kOwn + left / 2, .at_end = kOwn + left};
   return shares;
