@@ -1,6 +1,5 @@
 // filereel history: stores results by device and firmware, and shows trends.
 #include <memory>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -48,18 +47,6 @@ HistoryDirectory load_history(const HistoryArguments& arguments, const Session& 
   return history;
 }
 
-// The name of a drive is that of its results' directory, and can only be given when they are added.
-void warn_of_same_names(const HistoryArguments& arguments,
-                        const std::vector<HistoryAddition>& additions, const Session& session) {
-  if (!arguments.said.name.empty()) return;
-  const HistoryDirectory history = read_history(arguments.folder);
-  std::set<std::string> said;
-  for (const HistoryAddition& one : additions) {
-    const std::string doubt = doubt_of_device(history, one.result);
-    if (!doubt.empty() && said.insert(doubt).second) session.notice(doubt);
-  }
-}
-
 // Reads all results before adding any, so that a wrong name adds nothing.
 void add(const HistoryArguments& arguments, const Session& session) {
   std::vector<HistoryAddition> additions;
@@ -71,7 +58,7 @@ void add(const HistoryArguments& arguments, const Session& session) {
     session.print(
         fmt::format("{}{}\n", added.name, added.already_existed ? " (already stored)" : ""));
   }
-  warn_of_same_names(arguments, additions, session);
+  warn_of_same_names({arguments.folder, arguments.said}, additions, session);
 }
 
 void list(const HistoryArguments& arguments, const Session& session) {

@@ -1,6 +1,8 @@
 #include "tools/history_options.h"
 
+#include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include <boost/filesystem.hpp>
@@ -45,6 +47,19 @@ HistoryAddition make_addition(const std::string& path, std::string text, const T
   set_tested_device(addition.result, said);
   addition.text = result_to_json(addition.result);
   return addition;
+}
+
+void warn_of_same_names(const HistoryOptions& options, std::span<const HistoryAddition> added,
+                        const Session& session) {
+  const bool labelled = std::ranges::any_of(
+      added, [](const HistoryAddition& one) { return !one.result.label.empty(); });
+  if (!options.said.name.empty() || !labelled) return;
+  const HistoryDirectory history = read_history(options.folder);
+  std::set<std::string> said;
+  for (const HistoryAddition& one : added) {
+    const std::string doubt = doubt_of_device(history, one.result);
+    if (!doubt.empty() && said.insert(doubt).second) session.notice(doubt);
+  }
 }
 
 void check_history(const HistoryOptions& options) {

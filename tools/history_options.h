@@ -1,12 +1,14 @@
 // --history, --device and --firmware: results that go into a history directory.
 #pragma once
 
+#include <span>
 #include <string>
 
 #include <CLI/CLI.hpp>
 
 #include "replay/history/entry_name.h"
 #include "replay/history/history.h"
+#include "tools/session.h"
 
 namespace filereel {
 
@@ -33,6 +35,10 @@ struct HistoryAddition {
 // `text`: of the result file at `path`, which names it in messages. Throws Error for an unusable
 // result.
 HistoryAddition make_addition(const std::string& path, std::string text, const TestedDevice& said);
+
+// Call after adding: a notice if results of several labels count as those of one drive.
+void warn_of_same_names(const HistoryOptions& options, std::span<const HistoryAddition> added,
+                        const Session& session);
 
 // Call before any work. Throws Error unless results can be stored in the directory.
 void check_history(const HistoryOptions& options);

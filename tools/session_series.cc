@@ -9,6 +9,7 @@
 #include <ctime>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string_view>
 #include <utility>
@@ -242,6 +243,7 @@ class SeriesRun {
     const AddedResult added = add_to_history(history.folder, addition.result, addition.text);
     if (added.already_existed) return;
     session_.notice(fmt::format("added to {}: {}", printable(history.folder), added.name));
+    warn_of_same_names(history, std::span(&addition, 1), session_);
   }
 
   // The boot time at which the next session begins.

@@ -84,8 +84,9 @@ WorkDone work_done(const Result& result, const Measurement& measurement) {
   if (!measurement.work_digest.empty()) {
     done.work.emplace_back("content", measurement.work_digest.substr(0, 8));
   }
-  done.work.emplace_back("direct I/O",
-                         measurement.without_direct_io ? "unavailable" : "as defined");
+  if (const auto& cached = measurement.without_direct_io) {
+    done.work.emplace_back("direct I/O", *cached ? "unavailable" : "available");
+  }
   add_amount(measurement, done.work);
   done.settings = {{"caches", job.warm ? "warm" : "cold"}, {"driver", measurement.driver}};
   done.settings.insert(done.settings.end(), job.settings.begin(), job.settings.end());

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <string_view>
 
@@ -187,11 +188,11 @@ const Sample* control_sample(const Measurement* control, std::uint32_t run) {
   return found != control->samples.end() && has_figure(*control, *found) ? &*found : nullptr;
 }
 
-// Whether the recipes, file sets or traces differ. Unknown ones may be the same.
-bool have_other_content(const PooledMeasurement& base, const PooledMeasurement& fresh) {
-  std::vector<std::string> all = base.digests;
-  all.insert(all.end(), fresh.digests.begin(), fresh.digests.end());
-  return std::ranges::any_of(all, [&](const std::string& one) { return one != all.front(); });
+// Whether a fact about the work differs, such as its digest. Unknown ones may be the same.
+template <typename Value>
+bool differs(std::vector<Value> base, const std::vector<Value>& fresh) {
+  base.insert(base.end(), fresh.begin(), fresh.end());
+  return std::ranges::adjacent_find(base, std::not_equal_to()) != base.end();
 }
 
 template <typename Value>
@@ -248,7 +249,9 @@ std::vector<PooledMeasurement> gather(std::span<const Result> results, const Mat
       side.wrote = side.wrote || has_written(measurement);
       side.paced = measurement.replay && measurement.replay->pace != "asap";
       add_new(result.job_of(measurement).scale, side.scales);
-      add_new(measurement.without_direct_io, side.without_direct_io);
+      if (const auto& cached = measurement.without_direct_io) {
+        add_new(*cached, side.without_direct_io);
+      }
       if (!measurement.work_digest.empty()) add_new(measurement.work_digest, side.digests);
       if (busy) side.session_busy.push_back(*busy);
       if (side.incomplete.empty()) side.incomplete = failed_work_text(result, measurement);
@@ -282,10 +285,10 @@ FigureChoice choose_figure(const PooledMeasurement& base, const PooledMeasuremen
     return {usual, fmt::format("different scales: {} versus {}", fmt::join(base.scales, ", "),
                                fmt::join(fresh.scales, ", "))};
   }
-  if (base.without_direct_io.size() > 1 || base.without_direct_io != fresh.without_direct_io) {
+  if (differs(base.without_direct_io, fresh.without_direct_io)) {
     return {usual, "direct I/O in some results, the page cache in others"};
   }
-  if (have_other_content(base, fresh)) {
+  if (differs(base.digests, fresh.digests)) {
     return {usual, fmt::format("different work: the {} changed",
                                work_name(base.key.kind, base.key.workload, base.key.set))};
   }

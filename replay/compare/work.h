@@ -38,7 +38,7 @@ struct PooledMeasurement {
   // its samples.
   std::vector<double> session_busy;
   std::vector<double> scales;           // of the plans, without duplicates
-  std::vector<bool> without_direct_io;  // as in Measurement, likewise
+  std::vector<bool> without_direct_io;  // as far as the results tell, likewise
   std::vector<std::string> digests;     // of the work, as far as the results tell, likewise
 };
 

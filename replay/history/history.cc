@@ -133,7 +133,9 @@ std::string doubt_of_device(const HistoryDirectory& history, const Result& added
   if (labels.size() == 1) return "";
   return fmt::format(
       "the results labelled {} count as those of one drive, {}, which reports no serial number; if "
-      "there are several drives, add the results of each with --device NAME",
+      "there are several drives, remove these results from the history, and add those of each "
+      "drive "
+      "with --device NAME",
       printable(fmt::format("{}", fmt::join(labels, ", "))), printable(device));
 }
 

@@ -82,7 +82,7 @@ std::string options_of(const Measurement& measurement, const Result& result) {
   std::string text =
       settings_text(result.job_of(measurement), result.volumes) + ", driver " + measurement.driver;
   if (measurement.without_bytes_read) text += ", bytes read not counted";
-  if (measurement.without_direct_io) text += ", page cache instead of direct I/O";
+  if (measurement.without_direct_io.value_or(false)) text += ", page cache instead of direct I/O";
   return text;
 }
 

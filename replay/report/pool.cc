@@ -60,6 +60,10 @@ bool measure_the_same(const Result& one, const Result& other) {
   });
 }
 
+bool may_be_equal(const std::optional<bool>& one, const std::optional<bool>& other) {
+  return !one || !other || *one == *other;
+}
+
 // Whether the measurements that both have did the same work, as far as is known, with direct I/O or
 // without, and define MB/s alike.
 bool measure_alike(const Result& one, const Result& other) {
@@ -72,7 +76,7 @@ bool measure_alike(const Result& one, const Result& other) {
     if (same == first.end()) return true;
     const std::string& digest = same->second->work_digest;
     return same->second->without_bytes_read == second.without_bytes_read &&
-           same->second->without_direct_io == second.without_direct_io &&
+           may_be_equal(same->second->without_direct_io, second.without_direct_io) &&
            (digest.empty() || second.work_digest.empty() || digest == second.work_digest);
   });
 }

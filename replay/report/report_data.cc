@@ -110,7 +110,7 @@ Json to_json(const Result& result, const Measurement& measurement, const PageDet
                {"kind", info_of(measurement.kind).name}, {"file_system", measurement.file_system},
                {"driver", measurement.driver},           {"runs_ended", measurement.runs_ended}};
   if (is_failed(measurement)) json["failed"] = true;
-  if (measurement.without_direct_io) json["without_direct_io"] = true;
+  put(json, "without_direct_io", measurement.without_direct_io);
   put(json, "how", measurement.replay);
   PooledLatencies pooled(measurement);
   json["figures"] = figures(result, measurement, pooled);

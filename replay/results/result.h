@@ -376,8 +376,9 @@ struct Measurement {
   std::optional<PhaseEnd> ends = {};
   // Sample::bytes lacks the bytes read (replay/results/older_bytes.h).
   bool without_bytes_read = false;
-  // The page cache was used where the phase bypasses it, as a volume has no direct I/O.
-  bool without_direct_io = false;
+  // The page cache was used although the phase asks for direct I/O, which a volume does not support
+  // for its accesses. Empty if unknown, as in older results.
+  std::optional<bool> without_direct_io = {};
   std::vector<Sample> samples;
   // With `--runs auto`: why the repetitions ended: "precise", "budget" or "most"; otherwise "".
   std::string runs_ended = {};

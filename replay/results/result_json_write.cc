@@ -83,7 +83,7 @@ Json measurement_json(const Measurement& measurement) {
                {"parameters", object_of(measurement.parameters)}};
   if (measurement.ends) json["ends"] = phase_end_name(*measurement.ends);
   if (measurement.without_bytes_read) json["without_bytes_read"] = true;
-  if (measurement.without_direct_io) json["without_direct_io"] = true;
+  put(json, "without_direct_io", measurement.without_direct_io);
   put(json, "replay", measurement.replay);
   if (!measurement.work_digest.empty()) json["work"] = measurement.work_digest;
   put(json, "access", measurement.access);

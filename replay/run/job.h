@@ -117,7 +117,7 @@ struct Step {
   ExpectedTime expected = {.work_s = 1};
   bool only_reads = false;  // files that exist before it: see JobOptions::shift
   std::optional<AccessShape> access = {};
-  bool without_direct_io = false;  // see Measurement
+  std::optional<bool> without_direct_io = {};  // see Measurement
 };
 
 // The files of a step or a volume; they live as long as the fitted job.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <fmt/ranges.h>
+#include <sys/stat.h>
 
 #include "filesets/system/counted.h"
 #include "filesets/system/directory_names.h"
@@ -191,14 +192,19 @@ void notice_own_volumes(const SideTargets& targets, RunObserver& observer) {
   observer.notice(text);
 }
 
-// Where users mount file systems: "in an empty directory", "next to mount points"; otherwise "".
+// How a new directory in `folder` looks like a mount point: "in an empty directory", "next to mount
+// points". "" if it does not. Programs mount in /tmp, and with hidden names.
 std::string sign_of_mounts(const std::string& folder) {
   if (names_at(folder).empty()) return "in an empty directory";
-  const std::vector<MountedFileSystem> all = mounted_file_systems();
-  const bool beside = std::ranges::any_of(all, [&](const MountedFileSystem& one) {
-    return one.mount_point.substr(0, one.mount_point.rfind('/')) == folder;
-  });
-  return beside ? "next to mount points" : "";
+  struct stat info{};
+  if (stat(folder.c_str(), &info) != 0 || (info.st_mode & S_ISVTX) != 0) return "";
+  const auto is_there = [&](const MountedFileSystem& one) {
+    const std::size_t slash = one.mount_point.rfind('/');
+    return one.mount_point.substr(0, slash) == folder &&
+           !one.mount_point.substr(slash + 1).starts_with('.') &&
+           kind_of_name(one.mount_point) == S_IFDIR;
+  };
+  return std::ranges::any_of(mounted_file_systems(), is_there) ? "next to mount points" : "";
 }
 
 // What should be mounted at or above a missing directory may not be.

@@ -217,8 +217,8 @@ TEST_CASE("drives without a serial number that have several labels may be severa
   const Result slow = labelled("slow", ""), fast = labelled("fast", "");
   CHECK(doubt_of_device(history_of({slow, fast}), fast) ==
         "the results labelled fast, slow count as those of one drive, QEMU HARDDISK, which reports "
-        "no "
-        "serial number; if there are several drives, add the results of each with --device NAME");
+        "no serial number; if there are several drives, remove these results from the history, and "
+        "add those of each drive with --device NAME");
   CHECK(doubt_of_device(history_of({slow, slow}), slow) == "");
   CHECK(doubt_of_device(history_of({slow, labelled("", "")}), slow) == "");
   const Result one = labelled("before", "S1"), same = labelled("after", "S1");

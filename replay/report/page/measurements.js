@@ -106,7 +106,7 @@ function measurementFacts(one) {
         (how.depth ? ` at depth ${how.depth}` : '') + (how.clients > 1 ? `, ${how.clients} clients` : '')]);
     if (how.recorded_s > 0) pairs.push(['Recorded time', seconds(how.recorded_s)]);
   }
-  if (one.without_direct_io) pairs.push(['Page cache', 'used: the volume has no direct I/O']);
+  if (one.without_direct_io) pairs.push(['Page cache', 'used instead of direct I/O']);
   const ended = {precise: 'interval narrow enough', budget: 'no further one fits into the time budget', most: 'maximum number of repetitions'}[one.runs_ended];
   if (ended) pairs.push(['End of repetitions', ended]);
   return facts(pairs);
