@@ -35,44 +35,6 @@ bool same_error(OperationKind kind, std::int64_t expected, std::int64_t result) 
   }
 }
 
-// Errors that mean that the file system or the machine lacks a feature or a resource.
-bool is_unsupported(OperationKind kind, int error) {
-  using enum OperationKind;
-  switch (error) {
-    case EOPNOTSUPP:
-    case ENOSYS:
-    case ENOTTY:
-    case ENOSPC:
-    case EDQUOT:
-    case EFBIG:
-    case EOVERFLOW:
-    case ENAMETOOLONG:
-    case EILSEQ:
-    case EROFS:
-    case EMLINK:
-    case EMFILE:
-    case ENFILE:
-    case ENOLCK:
-      return true;
-    case EXDEV:
-      return kind == copy_range || kind == link || kind == rename;
-    case E2BIG:  // values of attributes
-    case ERANGE:
-      return kind == set_xattr;
-    case ENODEV:
-      return kind == map;
-    case ENOMEM:
-      return kind == map || kind == fault;
-    case EPERM:  // FAT supports neither links nor modes
-      return kind == symlink || kind == link || kind == change_mode || kind == set_times ||
-             kind == change_owner;
-    case EINVAL:  // direct I/O, characters that FAT does not allow, modes of fallocate
-      return kind != unlink && kind != remove_directory && kind != close && kind != stat;
-    default:
-      return false;
-  }
-}
-
 bool is_limit(const Operation& operation, std::int64_t result) {
   if (operation.expected >= 0 && result < 0) {
     return is_unsupported(operation.kind, static_cast<int>(-result));
@@ -128,24 +90,6 @@ bool leaves_no_trace(const Operation& operation, std::int64_t result) {
   }
 }
 
-bool is_about_attributes(OperationKind kind) {
-  using enum OperationKind;
-  return kind == get_xattr || kind == set_xattr || kind == list_xattr || kind == remove_xattr;
-}
-
-bool sets_attributes(OperationKind kind) {
-  using enum OperationKind;
-  return is_about_attributes(kind) || kind == change_mode || kind == change_owner ||
-         kind == set_times;
-}
-
-// Errors about names and descriptors, about what is in a file, and about other threads.
-bool is_of_state(int error) {
-  constexpr std::array kErrors = {ENOENT, EEXIST,  ENOTDIR, EISDIR, ENOTEMPTY,
-                                  EBADF,  ENODATA, ENXIO,   EAGAIN, EINTR};
-  return std::ranges::find(kErrors, error) != kErrors.end();
-}
-
 bool uses_mapping(OperationKind kind) {
   return has(operation_info(kind).fields, Field::source) && kind != OperationKind::copy_range;
 }
@@ -167,14 +111,6 @@ bool same_result(const Operation& operation, std::int64_t result) noexcept {
       break;
   }
   return same_error(operation.kind, expected, result);
-}
-
-bool is_failed_call(const Operation& operation, std::int64_t result) noexcept {
-  if (operation.expected < 0) return false;
-  if (result >= 0) return operation.kind == OperationKind::write && result < operation.expected;
-  const int error = static_cast<int>(-result);
-  if (sets_attributes(operation.kind) && is_unsupported(operation.kind, error)) return false;
-  return !is_of_state(error);
 }
 
 DivergenceClass DivergenceClassifier::judge(const Operation& operation, PathId path,

@@ -16,12 +16,6 @@ namespace filereel {
 // not empty).
 bool same_result(const Operation& operation, std::int64_t result) noexcept;
 
-// Whether the volume did not do the work of an operation that succeeds in the trace, which makes a
-// measurement incomplete. Errors about the names that exist, and about what another thread holds,
-// are not the volume's: they are divergences only. So are attributes that the file system lacks,
-// which are counted as downgrades (docs/file-systems.md).
-bool is_failed_call(const Operation& operation, std::int64_t result) noexcept;
-
 // Shared by all threads of a replay; used only if a result differs.
 class DivergenceClassifier {
  public:

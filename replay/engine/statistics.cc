@@ -5,12 +5,6 @@
 
 namespace filereel {
 
-std::string_view divergence_class_name(DivergenceClass one) {
-  static constexpr std::array<std::string_view, kDivergenceClasses> kNames = {
-      "mismatch", "consequence", "limit", "content"};
-  return kNames[static_cast<std::size_t>(one)];
-}
-
 Histogram KindStatistics::latency() const {
   Histogram all;
   for (const Histogram& one : by_size) all.merge(one);

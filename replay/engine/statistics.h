@@ -14,24 +14,10 @@
 #include "replay/measure/counter.h"
 #include "replay/measure/histogram.h"
 #include "replay/measure/time_grid.h"
+#include "replay/results/operation_classes.h"
 #include "traces/operation.h"
 
 namespace filereel {
-
-// Reads and writes are classified by the requested bytes: up to 4 KiB, 16 KiB, 64 KiB, 256 KiB, 1
-// MiB, and more.
-inline constexpr std::size_t kSizeClasses = 6;
-constexpr std::size_t size_class(std::uint64_t bytes) noexcept {
-  const auto bits = static_cast<std::size_t>(std::bit_width(bytes - (bytes > 0 ? 1 : 0)));
-  return bits <= 12 ? 0 : std::min<std::size_t>((bits - 11) / 2, kSizeClasses - 1);
-}
-// The maximum size of a class; 0: unlimited.
-constexpr std::uint64_t most_of_class(std::size_t size_class) noexcept {
-  return size_class + 1 < kSizeClasses ? std::uint64_t{4096} << (2 * size_class) : 0;
-}
-constexpr bool has_sizes(OperationKind kind) noexcept {
-  return kind == OperationKind::read || kind == OperationKind::write;
-}
 
 // In nanoseconds. The latency of a late paced operation is measured from its due time, so that one
 // slow call does not hide the delay of those behind it ("coordinated omission": G. Tene, "How NOT
@@ -60,16 +46,6 @@ struct KindStatistics {
   Histogram latency() const;
   std::uint64_t count() const;
 };
-
-// The class of a divergence.
-enum class DivergenceClass : std::uint8_t {
-  mismatch,     // a true mismatch
-  consequence,  // of an earlier divergence on the same file or name
-  limit,        // a limit of the target: unsupported, full, too large, name too long
-  content,      // the data read differs from the data written
-};
-inline constexpr std::size_t kDivergenceClasses = 4;
-std::string_view divergence_class_name(DivergenceClass one);  // "mismatch", …
 
 // An operation whose result differs from the expected one.
 struct Divergence {

@@ -11,8 +11,7 @@
 #include "filesets/system/free_space.h"
 #include "filesets/system/limits.h"
 #include "filesets/system/printable.h"
-#include "replay/engine/divergence_classifier.h"
-#include "replay/engine/statistics.h"
+#include "replay/results/operation_classes.h"
 #include "traces/export/dump.h"
 
 namespace filereel {
@@ -87,7 +86,7 @@ bool same_calls(const FailedCalls& one, const FailedCalls& other) {
   return one.volume == other.volume && one.operation == other.operation && one.error == other.error;
 }
 
-// Whether an example of a divergence is a failed call (divergence_classifier.h).
+// Whether an example of a divergence is a failed call (operation_classes.h).
 bool is_failed_example(const DivergenceExample& one) {
   Operation operation;
   if (one.result >= 0 || !find_operation_kind(one.operation, operation.kind)) return false;

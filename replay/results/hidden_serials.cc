@@ -6,6 +6,9 @@
 #include <string>
 #include <string_view>
 
+#include <fmt/format.h>
+#include <xxhash.h>
+
 #include "filesets/system/directory_path.h"
 
 namespace filereel {
@@ -84,6 +87,14 @@ void hide_share(VolumeDescription& volume) {
 }
 
 }  // namespace
+
+std::string text_digest(std::string_view text) {
+  return fmt::format("hidden-{:08x}", XXH3_64bits(text.data(), text.size()) >> 32);
+}
+
+std::string serial_digest(const DeviceIdentity& drive) {
+  return text_digest(drive.model + '\n' + drive.serial);
+}
 
 void hide_serials(VolumeDescription& volume) {
   if (volume.target.starts_with("/dev/disk/by-id/")) {

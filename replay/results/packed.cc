@@ -13,7 +13,8 @@
 #include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/units.h"
-#include "replay/engine/statistics.h"
+#include "replay/results/latency.h"
+#include "replay/results/operation_classes.h"
 
 namespace filereel {
 namespace {
@@ -299,6 +300,12 @@ ClientCourse unpack_client_course(const ClientFigures& client) {
     refuse("invalid interval width");
   }
   return course;
+}
+
+LatencySummary summarise_with_histogram(const Histogram& times) {
+  LatencySummary summary = summarise(times);
+  summary.histogram = pack_histogram(times);
+  return summary;
 }
 
 }  // namespace filereel

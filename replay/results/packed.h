@@ -51,4 +51,7 @@ struct ClientCourse {
 // Throws Error(unusable_input) for invalid text.
 ClientCourse unpack_client_course(const ClientFigures& client);
 
+// summarise() with the histogram packed.
+LatencySummary summarise_with_histogram(const Histogram& times);
+
 }  // namespace filereel

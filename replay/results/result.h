@@ -12,11 +12,10 @@
 #include <vector>
 
 #include "replay/results/index_definition.h"
+#include "replay/results/volume_description.h"
 #include "replay/results/work_record.h"
 #include "replay/statistics/interval.h"
 #include "replay/statistics/order.h"
-#include "replay/volumes/name_rules.h"
-#include "replay/volumes/volume.h"
 #include "traces/workload/sweep.h"
 
 namespace filereel {

@@ -7,14 +7,12 @@
 
 #include <sys/types.h>
 
+#include "replay/results/volume_description.h"
 #include "replay/volumes/drive_identity.h"
 #include "replay/volumes/file_storage.h"
 #include "replay/volumes/layer_state.h"
 
 namespace filereel {
-
-// In layers: a loop device without direct I/O.
-inline constexpr std::string_view kBufferedLoop = "loop device, buffered";
 
 // The drives under a block device, and the layers between.
 struct DeviceStack {

@@ -9,7 +9,6 @@
 #include <boost/filesystem/path.hpp>
 #include <fmt/format.h>
 #include <stdlib.h>
-#include <xxhash.h>
 
 #include "replay/volumes/sysfs.h"
 
@@ -191,14 +190,6 @@ DeviceIdentity read_drive_identity(const std::string& folder, const std::string&
   drive.size = strtoull(read_sysfs(folder + "/size").c_str(), nullptr, 10) * kSector;
   read_queue(folder + "/queue", drive);
   return drive;
-}
-
-std::string text_digest(std::string_view text) {
-  return fmt::format("hidden-{:08x}", XXH3_64bits(text.data(), text.size()) >> 32);
-}
-
-std::string serial_digest(const DeviceIdentity& drive) {
-  return text_digest(drive.model + '\n' + drive.serial);
 }
 
 }  // namespace filereel

@@ -7,12 +7,9 @@
 #include <string>
 #include <string_view>
 
-namespace filereel {
+#include "replay/results/volume_description.h"
 
-// Values by name: "block size" → "4096". Sets of flags are words in one value, of the name
-// kFeatureList. Empty for file systems without a device, such as tmpfs and network shares.
-using FeatureValues = std::map<std::string, std::string>;
-inline constexpr std::string_view kFeatureList = "features";
+namespace filereel {
 
 struct FileSystemFeatures {
   FeatureValues values;

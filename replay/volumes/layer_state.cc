@@ -140,19 +140,6 @@ std::string target_name(const DmTarget& target) {
 
 }  // namespace
 
-bool is_impaired(const LayerState& state) {
-  return state.state != kClean && state.state != "dirty";  // a cache with pending writes
-}
-
-std::string state_text(const LayerState& state) {
-  std::string text = fmt::format("{} is {}", state.layer, state.state);
-  if (state.state == "no cache") text = state.layer + " has no cache";
-  if (state.missing) {
-    text += fmt::format(" ({} missing)", counted(*state.missing, "disk"));
-  }
-  return text;
-}
-
 std::vector<DmTarget> read_dm_targets(const std::string& name) {
   const Descriptor control(open("/dev/mapper/control", O_RDWR | O_CLOEXEC));
   dm_ioctl head{};

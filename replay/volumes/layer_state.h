@@ -13,22 +13,9 @@
 #include <string>
 #include <vector>
 
+#include "replay/results/volume_description.h"
+
 namespace filereel {
-
-struct LayerState {
-  std::string layer;                          // name: "md0", "vg-data"
-  std::string state;                          // "clean", "degraded", "recovering", "no cache" …
-  std::optional<std::uint32_t> missing = {};  // number of disks, if degraded
-  std::optional<double> done = {};            // progress of a recovery or the like, 0 to 1
-
-  bool operator==(const LayerState&) const = default;
-};
-
-// Whether the layer is slower than normal: degraded, or busy with maintenance.
-bool is_impaired(const LayerState& state);
-
-// "md0 is degraded (1 disk missing)"; without the progress, which changes every second.
-std::string state_text(const LayerState& state);
 
 // A layer as stored in results.
 struct Layer {

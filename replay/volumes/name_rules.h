@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "filesets/file_set.h"
+#include "replay/results/volume_description.h"
 #include "replay/volumes/file_system.h"
 
 namespace filereel {
@@ -41,10 +42,6 @@ void check_name_length(std::string_view name, std::string_view original,
 
 // The least slots that a name takes in a directory.
 std::uint32_t slots_needed(std::string_view name, const DirectorySlots& slots);
-
-struct EscapedPath {
-  std::string original, escaped;
-};
 
 // Number of files, directories and symbolic links in `copies` copies of the set, including their
 // roots.

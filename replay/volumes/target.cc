@@ -158,18 +158,6 @@ std::string written_size(std::uint64_t bytes) {
 
 }  // namespace
 
-std::string_view target_kind_name(TargetKind kind) {
-  switch (kind) {
-    case TargetKind::directory:
-      return "directory";
-    case TargetKind::image:
-      return "image";
-    case TargetKind::block_device:
-      break;
-  }
-  return "block device";
-}
-
 std::string Target::text() const {
   if (kind != TargetKind::image) {
     std::string text = write_path(path);

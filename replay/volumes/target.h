@@ -5,11 +5,9 @@
 #include <string>
 #include <string_view>
 
+#include "replay/results/volume_description.h"
+
 namespace filereel {
-
-enum class TargetKind : std::uint8_t { directory, image, block_device };
-
-std::string_view target_kind_name(TargetKind kind);  // "directory", "image", "block device"
 
 struct Target {
   TargetKind kind = TargetKind::directory;

@@ -12,6 +12,7 @@
 
 #include <sys/types.h>
 
+#include "replay/results/volume_description.h"
 #include "replay/volumes/block_device.h"
 #include "replay/volumes/device_identity.h"
 #include "replay/volumes/device_part.h"
@@ -24,27 +25,6 @@
 #include "traces/path_table.h"
 
 namespace filereel {
-
-// Description of a volume in a result.
-struct VolumeDescription {
-  Role role = Role::near;
-  std::string target;       // as on the command line
-  std::string target_kind;  // target_kind_name
-  std::string file_system;  // "ext4"; for a directory the kernel's type
-  std::string driver;       // "kernel" or the FUSE program
-  std::string mount_options;
-  std::string age;                           // "fresh" or "used"
-  std::uint64_t size = 0;                    // bytes
-  std::vector<DeviceIdentity> drives = {};   // all drives under the volume
-  std::vector<std::string> layers = {};      // see DeviceStack
-  std::vector<LayerState> states = {};       // of layers that can be degraded or the like
-  std::optional<std::uint64_t> start = {};   // bytes; of a part of a block device
-  std::string part = {};                     // its name if a run uses several: "begin"
-  std::optional<NetworkShare> network = {};  // of a directory on a network file system
-  FeatureValues features = {};               // see FileSystemFeatures
-  std::string features_unknown = {};
-  std::optional<double> used = {};  // share in use before the first step, 0 to 1
-};
 
 // Cache state at the start of a step.
 struct CacheState {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <sys/sysmacros.h>
 
+#include "replay/results/hidden_serials.h"
 #include "replay/volumes/sysfs.h"
 #include "tests/replay/sysfs_tree.h"
 
