@@ -16,7 +16,7 @@
 #include "filesets/system/root_user.h"
 #include "filesets/system/sandbox.h"
 #include "filesets/system/units.h"
-#include "replay/engine/io_engine.h"
+#include "replay/engine/engine_kind.h"
 #include "replay/run/capabilities.h"
 #include "replay/run/catalogue.h"
 #include "tools/commands.h"

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "replay/engine/io_engine.h"
+#include "replay/engine/replay_progress.h"
 
 namespace filereel {
 

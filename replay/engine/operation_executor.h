@@ -15,7 +15,7 @@
 
 #include "replay/engine/buffer.h"
 #include "replay/engine/content_source.h"
-#include "replay/engine/io_engine.h"
+#include "replay/engine/engine_context.h"
 #include "replay/engine/null_calls.h"
 #include "replay/engine/parent_cache.h"
 #include "replay/measure/clock.h"

@@ -6,7 +6,7 @@
 #include <bitset>
 #include <cstdint>
 
-#include "replay/engine/io_engine.h"
+#include "replay/engine/engine_context.h"
 
 namespace filereel {
 

@@ -7,7 +7,9 @@
 #include <stop_token>
 #include <vector>
 
-#include "replay/engine/io_engine.h"
+#include "replay/engine/engine_context.h"
+#include "replay/engine/engine_kind.h"
+#include "replay/engine/replay_progress.h"
 #include "replay/engine/statistics.h"
 #include "traces/operation_source.h"
 

@@ -1,5 +1,5 @@
 // The engine that keeps several requests in flight by io_uring. Built if liburing is available;
-// otherwise uring_unavailable_reason() (io_engine.h) says so.
+// otherwise uring_unavailable_reason() (engine_kind.h) says so.
 #pragma once
 
 #include <cstdint>

@@ -12,7 +12,7 @@
 #include "filesets/system/error.h"
 #include "filesets/system/sandbox.h"
 #include "replay/engine/buffer.h"
-#include "replay/engine/io_engine.h"
+#include "replay/engine/engine_kind.h"
 #include "replay/engine/uring_ring.h"
 #include "replay/volumes/sysfs.h"
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "replay/engine/io_engine.h"
+#include "replay/engine/replay_progress.h"
 #include "replay/results/result.h"
 
 namespace filereel {

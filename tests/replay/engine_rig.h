@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "replay/engine/divergence_classifier.h"
-#include "replay/engine/io_engine.h"
+#include "replay/engine/engine_context.h"
 #include "tests/replay/two_volumes.h"
 #include "traces/operation_makers.h"
 #include "traces/path_table.h"

@@ -8,7 +8,7 @@
 #include <CLI/CLI.hpp>
 #include <doctest/doctest.h>
 
-#include "replay/engine/io_engine.h"
+#include "replay/engine/engine_kind.h"
 #include "replay/run/job_options.h"
 #include "replay/schedule/schedule.h"
 #include "tools/commands.h"
