@@ -7,7 +7,7 @@ import unittest
 from document_links import faults_of_links
 from house_counts import faults_of_counts
 from house_names import faults_of_names
-from house_test import faults_of, faults_of_recipes, faults_of_wrappers
+from house_test import faults_of, faults_of_recipes
 
 DOCUMENT = """
 ## Folders
@@ -114,21 +114,6 @@ class House(unittest.TestCase):
                 "links to source.cc, which is not installed; name the file without a link",
                 "links to three.md, which is not installed; name the file without a link",
                 "links to two.md#three, a heading that does not exist"])
-
-    def test_a_function_of_a_job_that_wrappers_lose(self):
-        names = [f"f{i}" for i in range(10)]
-        job = lambda names: "class Job {\n  // virtual int none() in words\n" + "".join(
-            f"  virtual std::optional<int> {name}(\n      int one,\n      int /*two*/) const {{ return {{}}; }}\n"
-            for name in names) + "};\n"
-        around = lambda names: "class JobAround : public Job {\n" + "".join(
-            f"  int {name}(int one,\n    int two) const override {{\n    return inner_->{name}(one, two);\n  }}\n"
-            for name in names) + "};\nclass Other : public JobAround {\n  int g() const override;\n};\n"
-        check = lambda job, around: list(faults_of_wrappers(job, around))
-        self.assertEqual(check(job(names), around(names)), [])
-        self.assertEqual(check(job([*names, "g"]), around(names)),
-                         ["JobAround does not forward g of Job: add it to replay/run/job_around.h"])
-        self.assertEqual(check(job(names[:3]), around(names)),
-                         ["replay/run/job.h does not show the functions of Job"])
 
     def check_names(self, text, *faults, file="filesets/a.h"):
         files = {"filesets/b.h": "struct Tree { int size_; }; void walk_tree(Tree);  // gone_name",

@@ -1,6 +1,6 @@
 """Which folder may include which: the sources against the list in docs/architecture.md. And whether the files
 that CONTRIBUTING.md names for contributors exist. And whether flags of a trace are independent of the
-processor. And whether wrappers of jobs forward every function of a job. And whether comments and documents
+processor. And whether comments and documents
 name what exists (house_names.py), and whether texts with numbers are right for 1 (house_counts.py). And whether
 a function is used that shows texts of libraries. And whether links of documents lead to documents that are installed
 (document_links.py).
@@ -110,24 +110,6 @@ def faults_of(sources, document, exceptions=frozenset()):
             yield f"{file} uses a flag that differs by processor: use {TRACE_FLAGS}"
 
 
-def methods(text, name, mark):
-    """The functions of a class that have the mark: \"virtual\" before them, or \"override\" behind."""
-    body = re.search(rf"^class {name}\b.*?^}};", text, re.MULTILINE | re.DOTALL)[0]
-    body = re.sub(r"//.*", "", body)
-    if mark == "virtual":
-        return set(re.findall(r"\bvirtual [^;{]*?(?<!~)\b(\w+)\(", body))
-    return set(re.findall(r"\b(\w+)\([^;{}]*\) const override\b", body))
-
-
-def faults_of_wrappers(job, around):
-    """A wrapper that does not forward a function of Job changes the job that it wraps."""
-    declared, forwarded = methods(job, "Job", "virtual"), methods(around, "JobAround", "override")
-    for name in sorted(declared - forwarded):
-        yield f"JobAround does not forward {name} of Job: add it to replay/run/job_around.h"
-    if len(declared) < 10:
-        yield "replay/run/job.h does not show the functions of Job"
-
-
 def faults_of_recipes(document, texts_of):
     """`texts_of`: the texts of the files that a pattern matches."""
     rows = ROW.findall(RECIPES.search(document)[1])
@@ -149,7 +131,6 @@ def main(root):
     faults = list(faults_of(sources, document, EXCEPTIONS))
     faults += faults_of_recipes((root / "CONTRIBUTING.md").read_text(), lambda pattern: [
         path.read_text() for path in root.glob(pattern) if path.is_file()])
-    faults += faults_of_wrappers(sources["replay/run/job.h"], sources["replay/run/job_around.h"])
     # The changelog tells of what was there.
     files = {file: text for file, text in house_names.tree(root).items() if file != "CHANGELOG.md"}
     faults += house_names.faults_of_names(files)

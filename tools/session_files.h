@@ -11,7 +11,7 @@
 #include <string>
 
 #include "replay/results/result.h"
-#include "replay/run/runner.h"
+#include "replay/run/run_request.h"
 
 namespace filereel {
 

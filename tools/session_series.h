@@ -24,7 +24,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "replay/run/runner.h"
+#include "replay/run/run_request.h"
 #include "tools/history_options.h"
 #include "tools/observed_run.h"
 #include "tools/session.h"

@@ -19,6 +19,7 @@
 #include "replay/results/hidden_serials.h"
 #include "replay/run/fio.h"
 #include "replay/run/observer.h"
+#include "replay/run/trace_shape.h"
 #include "replay/volumes/direct_io.h"
 
 namespace filereel {
@@ -153,14 +154,6 @@ std::vector<BlockBaseline> known_of(const Result& result, const AccessShape& sha
 }
 
 }  // namespace
-
-void add_shape(std::vector<AccessShape>& shapes, const AccessShape& shape) {
-  const auto same = [&](const AccessShape& other) {
-    return baseline_block_size(other.block_size) == baseline_block_size(shape.block_size) &&
-           other.depth == shape.depth;
-  };
-  if (std::ranges::none_of(shapes, same)) shapes.push_back(shape);
-}
 
 std::optional<std::vector<BlockBaseline>> measure_baselines(const Volume& volume,
                                                             std::span<const AccessShape> shapes,

@@ -19,13 +19,6 @@ namespace filereel {
 // names that filereel creates.
 inline constexpr std::string_view kBaselineFile = ".filereel-baseline";
 
-// Write-back and read-ahead keep many requests in flight at the device. Block-level tests use this
-// queue depth for I/O through the page cache.
-inline constexpr std::uint32_t kCachedDepth = 32;
-
-// Adds the shape unless its combination of block size and depth is already there.
-void add_shape(std::vector<AccessShape>& shapes, const AccessShape& shape);
-
 // Call before the volume's first prepare(). Measures all four patterns for each block size and
 // depth, a few seconds each, after the area was written once. Reuses what the result (of one
 // volume) already has for another file system. A failure becomes a warning in the result. The

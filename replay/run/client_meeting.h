@@ -7,7 +7,7 @@
 #include "replay/clients/clients.h"
 #include "replay/run/measure.h"
 #include "replay/run/plan.h"
-#include "replay/run/runner.h"
+#include "replay/run/run_request.h"
 
 namespace filereel {
 

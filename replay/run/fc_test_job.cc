@@ -12,11 +12,10 @@
 #include "filesets/system/error.h"
 #include "filesets/system/path_kind.h"
 #include "filesets/system/units.h"
-#include "replay/run/baseline_run.h"
 #include "replay/run/fitting.h"
-#include "replay/run/job_kinds.h"
+#include "replay/run/job_makers.h"
 #include "replay/run/room.h"
-#include "replay/run/time_estimate.h"
+#include "replay/run/trace_shape.h"
 #include "replay/run/work_digest.h"
 #include "replay/volumes/mount.h"
 #include "replay/volumes/shared_extents.h"
@@ -240,7 +239,7 @@ class FittedFcTest final : public FittedJob {
   std::vector<Step> steps_;
 };
 
-class FcTestJob final : public Job {
+class FcTestJob final : public PlainJob {
  public:
   FcTestJob(FileSet set, const JobOptions& options)
       : set_(std::move(set)),

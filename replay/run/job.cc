@@ -60,6 +60,12 @@ const FileSystemLimits* PlannedVolumes::directory(std::size_t role) const {
   return role < directories.size() && directories[role] ? &*directories[role] : nullptr;
 }
 
+double creation_seconds(const FileSetTotals& totals) {
+  constexpr double kFileWeight = 64 << 10;
+  return (static_cast<double>(totals.bytes) + static_cast<double>(totals.files) * kFileWeight) /
+         kAssumedRate;
+}
+
 JobRecord common_record(JobKind kind, const std::string& name, const JobOptions& options) {
   JobRecord record{.kind = kind,
                    .name = options.name.empty() ? name : options.name,

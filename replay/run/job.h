@@ -2,7 +2,7 @@
 //
 // Jobs differ only in what they declare here: their needs of volumes, the timed steps, the
 // operations of each step on a volume, the figures and the verification. The runner does the rest
-// (volumes, caches, repetitions, turns, conditions). job_kinds.h lists the kinds.
+// (volumes, caches, repetitions, turns, conditions). job_sources.cc lists the kinds.
 #pragma once
 
 #include <algorithm>
@@ -89,6 +89,12 @@ struct PlannedVolumes {
   // The limits of a directory; null for a volume to be formatted, and if unknown.
   const FileSystemLimits* directory(std::size_t role) const;
 };
+
+// The throughput that estimates assume, in bytes per second.
+inline constexpr double kAssumedRate = 200e6;
+
+// The assumed time to create files, each of which costs about as much as 64 KiB.
+double creation_seconds(const FileSetTotals& totals);
 
 // A time as it is assumed before anything is measured: time_estimate.h corrects it.
 struct ExpectedTime {
@@ -189,7 +195,7 @@ class Job {
 
   // The job in results. Jobs that differ only in their sets have the same record.
   virtual JobRecord record() const = 0;
-  virtual std::string set() const { return ""; }  // of FC-Test
+  virtual std::string set() const = 0;  // of FC-Test; "" for other kinds
 
   // What it does, in words, at the first point; see WorkRecord.
   virtual WorkRecord work() const = 0;
@@ -197,24 +203,24 @@ class Job {
   virtual std::string work_digest(std::uint64_t point) const = 0;
 
   // Points of the sweep, run one after another in each repetition.
-  virtual std::uint64_t points() const { return 1; }
-  virtual Parameters parameters(std::uint64_t /*point*/) const { return {}; }
+  virtual std::uint64_t points() const = 0;
+  virtual Parameters parameters(std::uint64_t point) const = 0;
   virtual JobOptions options(std::uint64_t point) const = 0;
   // Whether `point` uses the files that the point `before` leaves, unchanged.
-  virtual bool follows(std::uint64_t /*before*/, std::uint64_t /*point*/) const { return false; }
+  virtual bool follows(std::uint64_t before, std::uint64_t point) const = 0;
   // The number of consecutive points that take turns: each repetition begins with the next one of
   // them. For points that are compared with each other and share no files. 1: in their order.
-  virtual std::uint64_t turns() const { return 1; }
+  virtual std::uint64_t turns() const = 0;
   // The number of clients at the point, of several processes; 0: all of them.
-  virtual std::uint32_t clients(std::uint64_t /*point*/) const { return 0; }
+  virtual std::uint32_t clients(std::uint64_t point) const = 0;
   // The part of near that it is measured on, of those of the plan.
-  virtual std::size_t part(std::uint64_t /*point*/) const { return 0; }
+  virtual std::size_t part(std::uint64_t point) const = 0;
 
   // The job's own defaults; empty, nothing: none.
-  virtual std::vector<FileSystemKind> file_systems() const { return {}; }
-  virtual std::optional<std::uint32_t> runs() const { return {}; }
+  virtual std::vector<FileSystemKind> file_systems() const = 0;
+  virtual std::optional<std::uint32_t> runs() const = 0;
 
-  virtual VolumeCount volume_count() const { return {}; }
+  virtual VolumeCount volume_count() const = 0;
   // The needs of all points on such volumes.
   virtual JobNeeds needs(const PlannedVolumes& volumes) const = 0;
   // Throws Error for everything on which fit() to such volumes, or a replay there, would fail at
@@ -226,13 +232,11 @@ class Job {
   // Advice if a volume lacks space.
   virtual std::string_view room_advice() const = 0;
   // Whether its files have a scale. Those of a recorded trace do not, nor those that fill a volume.
-  virtual bool scales() const { return true; }
+  virtual bool scales() const = 0;
   // Divergence from a recorded trace is data; in synthesised work it is an error.
-  virtual bool may_diverge() const { return false; }
-  // How a recorded trace is replayed.
-  virtual std::optional<ReplayParameters> replay_parameters(std::uint64_t /*point*/) const {
-    return {};
-  }
+  virtual bool may_diverge() const = 0;
+  // How a recorded trace is replayed; nothing for other kinds.
+  virtual std::optional<ReplayParameters> replay_parameters(std::uint64_t point) const = 0;
 
   // `place` and this job must outlive the fitted job. Throws Error for what the volumes cannot
   // hold, and for a corrupt trace.
@@ -240,6 +244,28 @@ class Job {
 };
 
 // Jobs with the null engine need no volumes.
+// The base of kinds of jobs: the usual answers, of a job with one point. A wrapper of a job derives
+// from JobAround (job_around.h) instead. That has no defaults, so that the compiler finds a
+// function that it does not forward: wrapped jobs would fall back to the default, without a word.
+class PlainJob : public Job {
+ public:
+  std::string set() const override { return ""; }
+  std::uint64_t points() const override { return 1; }
+  Parameters parameters(std::uint64_t /*point*/) const override { return {}; }
+  bool follows(std::uint64_t /*before*/, std::uint64_t /*point*/) const override { return false; }
+  std::uint64_t turns() const override { return 1; }
+  std::uint32_t clients(std::uint64_t /*point*/) const override { return 0; }
+  std::size_t part(std::uint64_t /*point*/) const override { return 0; }
+  std::vector<FileSystemKind> file_systems() const override { return {}; }
+  std::optional<std::uint32_t> runs() const override { return {}; }
+  VolumeCount volume_count() const override { return {}; }
+  bool scales() const override { return true; }
+  bool may_diverge() const override { return false; }
+  std::optional<ReplayParameters> replay_parameters(std::uint64_t /*point*/) const override {
+    return {};
+  }
+};
+
 inline bool needs_no_volume(const Job& job) {
   return job.options(0).engine == EngineKind::null;
 }

@@ -1,7 +1,5 @@
-// Jobs around another job: everything is as in the inner job, except what a wrapper changes.
-//
-// tests/house_test.py compares JobAround with Job: a new virtual function of Job is forwarded here,
-// too, or wrapped jobs would silently fall back to its default.
+// Jobs around another job: everything is as in the inner job, except what a wrapper changes. All
+// functions of Job are pure, so a new one that is not forwarded here does not compile.
 #pragma once
 
 #include <cstdint>

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "replay/engine/io_engine.h"
+#include "replay/engine/engine_kind.h"
 #include "replay/results/result.h"
 #include "replay/schedule/schedule.h"
 #include "replay/volumes/file_system.h"

@@ -14,8 +14,8 @@
 #include "replay/results/result_limits.h"
 #include "replay/run/catalogue.h"
 #include "replay/run/clients_jobs.h"
-#include "replay/run/job_kinds.h"
 #include "replay/run/job_settings.h"
+#include "replay/run/job_sources.h"
 #include "replay/run/plan_report.h"
 
 namespace filereel {

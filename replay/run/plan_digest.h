@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "replay/run/runner.h"
+#include "replay/run/run_request.h"
 
 namespace filereel {
 

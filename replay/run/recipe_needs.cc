@@ -4,7 +4,7 @@
 #include <cstddef>
 
 #include "replay/results/block_baseline.h"
-#include "replay/run/baseline_run.h"
+#include "replay/run/trace_shape.h"
 
 namespace filereel {
 namespace {

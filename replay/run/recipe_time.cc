@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "replay/run/time_estimate.h"
-
 namespace filereel {
 namespace {
 

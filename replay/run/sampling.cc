@@ -48,12 +48,6 @@ LatencySummary summarise(const KindStatistics& kind) {
   return summary;
 }
 
-LatencySummary summarise_with_histogram(const Histogram& times) {
-  LatencySummary summary = summarise(times);
-  summary.histogram = pack_histogram(times);
-  return summary;
-}
-
 std::vector<SlowRecord> slowest_of(const ReplayStatistics& statistics, const PathTable& paths) {
   std::vector<SlowRecord> list;
   for (const SlowOperation& one : statistics.slowest.operations()) {
@@ -120,39 +114,6 @@ void fill_sample(Sample& sample, const ReplayOutcome& outcome, const PathTable& 
   }
   sample.slowest = slowest_of(statistics, paths);
   sample.course = pack_course(statistics.grid);
-}
-
-// What an operation that the replay refuses would change.
-std::string_view refused_by(OperationKind kind) {
-  switch (kind) {
-    case OperationKind::make_node:
-      return "device nodes";
-    case OperationKind::change_owner:
-      return "owners";
-    default:
-      return "attributes of the system";
-  }
-}
-
-void add_trace_figures(Sample& sample, const ReplayOutcome& outcome) {
-  const ReplayStatistics& statistics = outcome.statistics;
-  ReelSample& reel = sample.reel.emplace();
-  reel.bytes_read = statistics.of(OperationKind::read).bytes;
-  reel.bytes_written = statistics.of(OperationKind::write).bytes;
-  reel.bytes_copied = statistics.of(OperationKind::copy_range).bytes;
-  for (std::size_t i = 0; i < kDivergenceClasses; ++i) {
-    if (statistics.by_class[i] == 0) continue;
-    const auto name = divergence_class_name(static_cast<DivergenceClass>(i));
-    reel.divergences.emplace(std::string(name), statistics.by_class[i]);
-  }
-  reel.unverified = statistics.unverified;
-  for (std::size_t i = 0; i < kOperationKinds; ++i) {
-    if (statistics.refused[i] == 0) continue;
-    reel.refused += statistics.refused[i];
-    reel.refusals[std::string(refused_by(static_cast<OperationKind>(i)))] += statistics.refused[i];
-  }
-  if (statistics.lateness.count() > 0)
-    reel.lateness = summarise_with_histogram(statistics.lateness);
 }
 
 void begin_sample(Sample& sample, const std::vector<Volume*>& volumes, std::uint64_t run_began_ns) {

@@ -16,9 +16,6 @@ namespace filereel {
 // Sets times, counts, latencies and divergences. `paths`: the path table of the replay.
 void fill_sample(Sample& sample, const ReplayOutcome& outcome, const PathTable& paths);
 
-// Adds the figures of recorded traces; call after fill_sample.
-void add_trace_figures(Sample& sample, const ReplayOutcome& outcome);
-
 // Call last before a sample's clock starts. Records the machine at rest, and the start time
 // relative to `run_began_ns` (now_ns).
 void begin_sample(Sample& sample, const std::vector<Volume*>& volumes, std::uint64_t run_began_ns);

@@ -9,7 +9,7 @@
 
 #include "replay/results/result.h"
 #include "replay/run/job.h"
-#include "replay/run/runner.h"
+#include "replay/run/run_request.h"
 
 namespace filereel {
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "replay/run/runner.h"
+#include "replay/run/run_request.h"
 #include "replay/run/stage.h"
 #include "replay/run/time_estimate.h"
 

@@ -20,12 +20,6 @@ constexpr double kCloseEnough = 0.3;    // share of what was told
 
 }  // namespace
 
-double creation_seconds(const FileSetTotals& totals) {
-  constexpr double kFileWeight = 64 << 10;
-  return (static_cast<double>(totals.bytes) + static_cast<double>(totals.files) * kFileWeight) /
-         kAssumedRate;
-}
-
 void TimeEstimate::Lap::add(double seconds) {
   before_s = count == 0 ? seconds : last_s;
   last_s = seconds;

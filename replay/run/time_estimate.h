@@ -28,12 +28,6 @@
 
 namespace filereel {
 
-// The throughput that estimates assume, in bytes per second.
-inline constexpr double kAssumedRate = 200e6;
-
-// The assumed time to create files, each of which costs about as much as 64 KiB.
-double creation_seconds(const FileSetTotals& totals);
-
 struct EstimatedPart {
   const Job* job = nullptr;          // its address alone is used
   std::optional<JobKind> kind = {};  // of the job

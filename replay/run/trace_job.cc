@@ -11,12 +11,10 @@
 #include "filesets/system/units.h"
 #include "replay/engine/divergence_classifier.h"
 #include "replay/run/fitting.h"
-#include "replay/run/job_kinds.h"
+#include "replay/run/job_makers.h"
 #include "replay/run/limit_checks.h"
 #include "replay/run/reels.h"
 #include "replay/run/room.h"
-#include "replay/run/sampling.h"
-#include "replay/run/time_estimate.h"
 #include "replay/run/trace_shape.h"
 #include "replay/run/trace_warnings.h"
 #include "replay/run/work_digest.h"
@@ -247,7 +245,7 @@ class Traces {
   std::optional<TraceDemands> demands_;
 };
 
-class TraceJob final : public Job {
+class TraceJob final : public PlainJob {
  public:
   // `sweep`: the swept parameters of traces among the options; the others are the workload's.
   TraceJob(std::string name, Traces traces, const JobOptions& options, const SweepOverrides& sweep)

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "replay/results/block_baseline.h"
-#include "replay/run/baseline_run.h"
 
 namespace filereel {
 
@@ -39,6 +38,14 @@ std::vector<AccessShape> access_shapes(RecordedSource& source, std::uint32_t dep
     shapes.push_back({jumps, size, jumps ? std::max(1U, depth) : kCachedDepth});
   }
   return shapes;
+}
+
+void add_shape(std::vector<AccessShape>& shapes, const AccessShape& shape) {
+  const auto same = [&](const AccessShape& other) {
+    return baseline_block_size(other.block_size) == baseline_block_size(shape.block_size) &&
+           other.depth == shape.depth;
+  };
+  if (std::ranges::none_of(shapes, same)) shapes.push_back(shape);
 }
 
 }  // namespace filereel

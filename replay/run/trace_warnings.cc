@@ -8,6 +8,9 @@
 
 #include "filesets/system/counted.h"
 #include "filesets/system/printable.h"
+#include "replay/results/latency.h"
+#include "replay/results/operation_classes.h"
+#include "replay/results/packed.h"
 #include "replay/run/reels.h"
 #include "traces/check/check_text.h"
 
@@ -32,7 +35,40 @@ void warn_of_approximations(const TraceInfo& info, const std::string& name, Resu
        "filereel show FILE.reel lists all"});
 }
 
+// What an operation that the replay refuses would change.
+std::string_view refused_by(OperationKind kind) {
+  switch (kind) {
+    case OperationKind::make_node:
+      return "device nodes";
+    case OperationKind::change_owner:
+      return "owners";
+    default:
+      return "attributes of the system";
+  }
+}
+
 }  // namespace
+
+void add_trace_figures(Sample& sample, const ReplayOutcome& outcome) {
+  const ReplayStatistics& statistics = outcome.statistics;
+  ReelSample& reel = sample.reel.emplace();
+  reel.bytes_read = statistics.of(OperationKind::read).bytes;
+  reel.bytes_written = statistics.of(OperationKind::write).bytes;
+  reel.bytes_copied = statistics.of(OperationKind::copy_range).bytes;
+  for (std::size_t i = 0; i < kDivergenceClasses; ++i) {
+    if (statistics.by_class[i] == 0) continue;
+    const auto name = divergence_class_name(static_cast<DivergenceClass>(i));
+    reel.divergences.emplace(std::string(name), statistics.by_class[i]);
+  }
+  reel.unverified = statistics.unverified;
+  for (std::size_t i = 0; i < kOperationKinds; ++i) {
+    if (statistics.refused[i] == 0) continue;
+    reel.refused += statistics.refused[i];
+    reel.refusals[std::string(refused_by(static_cast<OperationKind>(i)))] += statistics.refused[i];
+  }
+  if (statistics.lateness.count() > 0)
+    reel.lateness = summarise_with_histogram(statistics.lateness);
+}
 
 void warn_of_trace(const TraceInfo& info, const std::string& name, Result& result) {
   const auto warn = [&](const char* code, std::string_view what, const std::string& reason,

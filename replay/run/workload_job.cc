@@ -12,13 +12,13 @@
 #include "filesets/system/error.h"
 #include "filesets/system/path_kind.h"
 #include "filesets/system/units.h"
-#include "replay/run/baseline_run.h"
 #include "replay/run/fitting.h"
-#include "replay/run/job_kinds.h"
+#include "replay/run/job_makers.h"
 #include "replay/run/limit_checks.h"
 #include "replay/run/recipe_needs.h"
 #include "replay/run/recipe_time.h"
 #include "replay/run/room.h"
+#include "replay/run/trace_shape.h"
 #include "replay/run/work_digest.h"
 #include "replay/volumes/direct_io.h"
 #include "replay/volumes/mount.h"
@@ -234,7 +234,7 @@ class FittedWorkload final : public FittedJob {
   std::vector<Step> steps_;
 };
 
-class WorkloadJob final : public Job {
+class WorkloadJob final : public PlainJob {
  public:
   WorkloadJob(Workload workload, const JobOptions& options)
       : workload_(std::move(workload)), options_(options) {

@@ -7,7 +7,7 @@
 
 #include "filesets/system/error.h"
 #include "replay/run/clients_jobs.h"
-#include "replay/run/job_kinds.h"
+#include "replay/run/job_makers.h"
 
 namespace filereel {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "filesets/system/descriptor.h"
 #include "filesets/system/error.h"
-#include "replay/engine/io_engine.h"
+#include "replay/engine/engine_kind.h"
 #include "replay/results/bytes_moved.h"
 #include "replay/results/packed.h"
 #include "replay/volumes/direct_io.h"

@@ -1,4 +1,4 @@
-#include "replay/run/job_kinds.h"
+#include "replay/run/job_sources.h"
 
 #include <algorithm>
 #include <array>

@@ -1,12 +1,11 @@
-// The kinds of jobs. To add one, write a file that creates it, a line in the table in job_kinds.cc,
-// and a line in replay/results/result.cc for results.
+// Creates the jobs of each kind.
 #pragma once
 
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "replay/run/catalogue.h"
+#include "filesets/file_set.h"
 #include "replay/run/job.h"
 #include "replay/run/job_options.h"
 #include "traces/recorded_trace.h"
@@ -15,17 +14,6 @@
 namespace filereel {
 
 using Jobs = std::vector<std::unique_ptr<Job>>;
-
-// How a catalogue item becomes a job.
-struct JobSource {
-  JobKind kind;
-  bool recorded;  // keeps its recorded length, regardless of the scale
-  bool (*fits)(const CatalogueItem& item);
-  Jobs (*make)(const CatalogueItem& item, const JobOptions& options);
-};
-
-// For a workload, a file set or a reel. A plan contains jobs and has no source.
-const JobSource& job_source_of(const CatalogueItem& item);
 
 // FC-Test on each set of the options, or on the given one. Throws Error.
 Jobs make_fc_test_jobs(const JobOptions& options);
