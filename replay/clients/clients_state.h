@@ -35,7 +35,7 @@ class Waiting {
   std::uint32_t& count_;
 };
 
-// All members are guarded by the mutex.
+// The members that change are guarded by the mutex, except the stop source, which needs none.
 struct Clients::State {
   explicit State(const ClientsOptions& wanted)
       : options(wanted), forward(wanted.stop, [this] { stop.request_stop(); }) {}

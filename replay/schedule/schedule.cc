@@ -173,8 +173,7 @@ Trace Schedule::trace() {
   trace.largest_io = info.largest_io;
   trace.kinds.reset();
   for (std::size_t i = 0; i < kOperationKinds; ++i) trace.kinds[i] = info.by_kind[i] != 0;
-  // Threads that submit without waiting also reap; a trace that never reaps has nothing to wait
-  // for.
+  // The feeder adds pace operations; the trace itself has none.
   trace.kinds[static_cast<std::size_t>(OperationKind::pace)] =
       state_->options.pace.kind != Pace::Kind::asap;
   for (LaneQueue& queue : state_->queues) {

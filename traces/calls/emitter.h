@@ -61,7 +61,7 @@ bool is_environment_error(int error);
 // Owns the decision which part of the trace is kept. Requires operations in order, on slots and
 // mappings taken from the builder. Guarantees that time does not go back within a thread, and that
 // a successful operation can succeed: it adds what must have happened unseen (another program
-// created a name, or a call did that the trace omits, such as bind).
+// created a name, or a call did that the trace lacks).
 class Emitter {
  public:
   // `builder` and `paths` outlive the emitter. Keeps only what touches `under`; nullopt:

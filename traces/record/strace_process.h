@@ -38,7 +38,7 @@ class StraceProcess {
  private:
   void wait_until_attached(const std::vector<std::uint32_t>& processes);
 
-  Descriptor output_;  // destroyed before the child, which may be blocked on writing
+  Descriptor output_;  // destroyed after the child: a signal ends strace even if the pipe is full
   std::optional<ChildProcess> child_;
 };
 
