@@ -1,5 +1,12 @@
-// One function per command. It adds the command to the command line; the callback does the work
-// and may throw Error. `session` must outlive parsing.
+// How this folder works: main.cc calls run_command_line() in command_line.cc, which adds all
+// commands, parses, and prints errors. Each command has its function here and a file, such as
+// run_command.cc, which only translates: options into requests of the layers below, results into
+// text. Other files print (such as result_table.h) or have options that several commands share
+// (such as runs_options.h). Results are printed through a Session (session.h), which makes text
+// from outside printable. Start with command_line.cc, then run_command.cc.
+//
+// One function per command. It adds the command to the command line; the callback does the work and
+// may throw Error. `session` must outlive parsing.
 #pragma once
 
 #include <cstdint>

@@ -1,3 +1,7 @@
+// How this folder works: the YAML files beside this one are embedded at build time
+// (cmake/catalog.cmake), and catalog.cc finds them by name. A new file set is a new YAML file.
+// Start here.
+//
 // The file sets shipped with filereel, and lookup of file sets by name or path.
 #pragma once
 

@@ -1,3 +1,7 @@
+// How this folder works: content.cc is one pure function from seed, content and offset to bytes,
+// for writing and for verifying; content_kinds.h has named kinds of content, with their
+// compressibility. Start here.
+//
 // File content as a pure function: every byte depends only on set seed, content and offset, so any
 // part of any file can be generated or verified separately. These bytes are part of the meaning of
 // reels and file sets and never change.

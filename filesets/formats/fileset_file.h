@@ -1,3 +1,7 @@
+// How this folder works: each file reads (and some write) file sets in one format: `.fileset` here,
+// with the writer in fileset_writer.cc, and the lists of FC-Test 1.0 in fc_test_files.h. Start with
+// docs/fileset-format.md, then the declarations below.
+//
 // Reads and writes `.fileset` files, which store a complete FileSet. Format:
 // docs/fileset-format.md.
 #pragma once

@@ -1,3 +1,7 @@
+// How this folder works: bridge_program.h has the bridge as a file in memory, portable_messages.cc
+// starts it and is filereel's end of the channel, mpi_bridge.cc is the program itself. Start with
+// the table below.
+//
 // The channel between the portable program and its bridge to MPI.
 //
 // A statically linked program cannot load libraries of the system, and MPI is one. So the portable

@@ -1,3 +1,9 @@
+// How this folder works: every process of mpirun runs the whole plan and has a Clients object. A
+// thread of it does all communication (clients_state.h); the calls here only exchange texts with
+// that thread. Messages (messages.h) is the transport, by an MPI module that is loaded on request
+// (mpi_messages.cc), and message_contents.h has the kinds of messages. All messages go from or to
+// the first client, which combines. Start with Clients::meet and Clients::start in clients.cc.
+//
 // The clients of a parallel run: processes, on one or several machines, that execute the same plan
 // in step. Each runs the whole program; they meet at fixed points and start together.
 #pragma once

@@ -1,3 +1,11 @@
+// How this folder works: groups of results are brought to measurements with the same work
+// (matching.h), and each measurement of each group to the samples that count (work.h).
+// compare_results() in comparison.cc asks for each measurement whether time, tail (tails.h) and
+// stalls changed; the evidence for an answer comes from sessions.h, and verdict.h decides all
+// answers together, within one error budget. ranking.h, index.h, prediction.h and self_comparison.h
+// answer other questions from the same parts. Only results are needed, nothing is measured. Start
+// with compare_matching in comparison.cc, then the top of sessions.h.
+//
 // Comparison of two results or two groups of results, as plain data. docs/compare.md describes the
 // method; comparison_json.h and junit_xml.h write it.
 #pragma once

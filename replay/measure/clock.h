@@ -1,3 +1,9 @@
+// How this folder works: these headers are what the hot path of a replay uses to measure: a clock
+// here (tick_counter.h has the counter of each processor), counters that others may read
+// (counter.h), a histogram (histogram.h) and a grid of time and latency (time_grid.h); and what
+// makes threads wait or work for a given time (precise_sleep.h, processor_time.h). Start here, then
+// histogram.h.
+//
 // The clock for measurements: nanoseconds of CLOCK_MONOTONIC. If the kernel itself uses the
 // processor's counter, the counter is read directly. That costs half as much as the vDSO (20 and 40
 // ns in a virtual machine), which matters for cached reads that take a few hundred ns.

@@ -1,3 +1,10 @@
+// How this folder works: Result and its parts are plain data, declared here. result_members.h lists
+// their members once, for reading, writing and the report; result_json.h has the JSON form, with
+// what lists cannot express in result_json_read.cc and result_json_write.cc. metrics.h is the table
+// of figures for all tables and exports. Functions on whole results are beside it: checks.h warns,
+// failures.h explains divergences, packed.h stores histograms. Start with Measurement and Sample
+// below.
+//
 // The results of a run, as plain data. The JSON form is in result_json.h.
 #pragma once
 

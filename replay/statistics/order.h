@@ -1,3 +1,9 @@
+// How this folder works: each file is one method on plain numbers, with the source of its formula;
+// nothing here knows of results. order.h describes a sample, bootstrap.h and interval.h give
+// intervals, mann_whitney.h and student.h test, holm.h corrects for many tests, drift.h, shape.h
+// and outliers.h find what makes samples unreliable. verdict_runs.h has the error budget that
+// comparisons promise. Start with the functions here; comparisons begin with shift.h.
+//
 // Summary figures of several values, most of them order statistics. All functions take finite
 // values in any order and unit, and return the figure in the same unit.
 #pragma once

@@ -1,3 +1,7 @@
+// How this folder works: complete.cc answers a Tab from the definition of the command line,
+// values.cc is the table of values, stubs.cc has the scripts of the shells. Start with
+// complete_words() below.
+//
 // Completion of the command line in shells.
 //
 // `filereel completion SHELL` prints a stub: a short script that calls `filereel __complete --

@@ -1,5 +1,16 @@
+// How this folder works: a source (the text of strace, events of the BPF recorder, other traces of
+// calls) turns each call that it reads into a SystemCall (system_call.h) by the table in
+// call_table.cc, and passes it to a CallResolver when it starts and when it ends. CallOrder
+// (call_order.cc) delays calls until the order explains their results. translate() in
+// call_translation.cc then calls the handler of the kind (file_calls.h, process_calls.h,
+// mapping_calls.h), which resolves names and descriptors (path_resolution.h, open_files.h) and
+// writes operations by the Emitter into a TraceBuilder. CallParts (call_parts.h) has all state;
+// each part uses only the parts before it. Start with system_call.h and CallParts, then follow one
+// call, such as rename, through call_translation.cc.
+//
 // Translates system calls into operations: descriptor tables, shared offsets, working directories,
-// paths, mappings. All importers and recorders use it; they only read their own formats.
+// paths, mappings. Recorders, and importers of traces of calls, use it; they only read their own
+// formats. Everything happens on the thread that calls, none of it is shared.
 #pragma once
 
 #include <cstdint>
@@ -72,9 +83,9 @@ class CallResolver {
   // it was opened before the trace, or received through a socket.
   void told(const SeenFile& file);
 
-  // A call has started; returned() reports it when it ends. Only thread, call, dir, path and
-  // enter_ns need to be known. Allows overlapping calls to be put in an order that explains their
-  // results. Optional if the tracer does not know the start.
+  // A call has started; returned() reports it when it ends. Only thread, call, dir, path, fd, the
+  // flags of locks, and enter_ns need to be known. Allows overlapping calls to be put in an order
+  // that explains their results. Optional if the tracer does not know the start.
   void entered(const SystemCall& call);
 
   // A call has ended. Calls arrive in the order in which they ended.

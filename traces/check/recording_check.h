@@ -1,3 +1,8 @@
+// How this folder works: while a trace is built, last_operations.h and content_samples.h remember
+// what a check needs. At the end, recording_check.cc walks the tree that the model expects and
+// compares each name with the real one, with the help of hole_check.h and content_check.h;
+// other_changes.h has what other processes did, and check_text.h the messages. Start here.
+//
 // Compares a recording with reality. A trace is a claim about what a program did; after the program
 // has ended, the tree that the claim implies is compared with the real one. A replay compares with
 // the trace only, so an error of the trace would go unnoticed there.

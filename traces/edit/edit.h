@@ -1,3 +1,8 @@
+// How this folder works: each edit (cut.cc, merge.cc, anonymise.cc; copies.h for copies) reads the
+// operations of one or more traces and adds those that it keeps to a TraceBuilder. IdRemapper
+// (id_remapper.h) translates numbers of paths, threads and open files from one trace to the other.
+// Start here, then cut.cc.
+//
 // Creates new traces from existing ones. The result goes through a TraceBuilder, which infers its
 // initial tree again.
 #pragma once

@@ -1,3 +1,8 @@
+// How this folder works: an Exporter is a row of the table in exporters.cc, and each format is one
+// file (fio_iolog.cc, json_lines.cc, chrome_trace.cc). pieces.h is their common loop,
+// operation_fields.h names the members of an operation. What a format cannot hold is counted, not
+// dropped silently. Start here, then json_lines.cc, the shortest path through all of it.
+//
 // Exports traces in formats of other programs.
 #pragma once
 

@@ -1,3 +1,10 @@
+// How this folder works: a TraceBuilder (trace_builder.h) gets every operation of a new trace.
+// TreeModel follows them, concludes from each result what must have existed, and gives each
+// operation the number of its file. FileTree (file_tree.h) has names and nodes, FileData
+// (file_data.h) the bytes of one file; tree_model_results.cc and tree_model_errors.cc have the
+// conclusions from operations that succeeded and failed. At the end the model yields the trees
+// before and after. Start with TreeModel here, then tree_model_results.cc.
+//
 // What a trace implies about the tree it works on: which files must have existed before, what
 // exists at any moment, and what remains.
 #pragma once

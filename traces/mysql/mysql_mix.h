@@ -1,3 +1,9 @@
+// How this folder works: a discrete-event simulation (simulation.h) with a virtual clock.
+// Connections (connections.h) run statements on a server made of the parts that InnoDB has: buffer
+// pool, redo log, page cleaner, binary log and others, a file each. They act only by ServerCalls
+// (server_calls.h), which take virtual time and become operations of the trace. No file is touched.
+// Start with server.h, then connections.cc.
+//
 // mysql-mix and mysql-review: the file operations of an InnoDB-like server (MariaDB 10.11) under a
 // mix of statements. A simulation of the server yields the trace. See docs/mysql-mix.md.
 #pragma once

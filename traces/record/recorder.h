@@ -1,3 +1,11 @@
+// How this folder works: a RecorderBackend (the table is in backends.cc) makes a Recorder. It
+// starts the program, or attaches to a process, and passes each call that it sees as a SystemCall
+// to the CallResolver (call_resolver.h), which adds operations to a TraceBuilder. So a recorder
+// only observes; what calls mean is decided elsewhere, for both backends in the same way. program.h
+// holds a program back until recording has begun, running_process.h reads from /proc what was open
+// before, and recording_memory.h divides the memory. Start with Recorder::record here, then read
+// one backend: bpf_recorder.cc or strace_recorder.cc.
+//
 // Records what programs do to files as a trace. Implemented with BPF in the kernel, and with strace
 // for users who may not load BPF programs.
 #pragma once

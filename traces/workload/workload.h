@@ -1,3 +1,9 @@
+// How this folder works: a Workload is a YAML document with values that may be swept (sweep.h). At
+// each point of the sweep, recipe_reader.h turns it into a Recipe (recipe.h), which is plain data,
+// checked and complete. Synthesis (synthesis.h) turns a Recipe into files and, for each phase, into
+// a trace: one source of operations per thread, of accesses at positions (access_stream.h) or of
+// steps on files (step_stream.h). Start with recipe.h, then synthesis.h.
+//
 // Workloads in YAML (docs/workloads.md), with sweeps.
 #pragma once
 
