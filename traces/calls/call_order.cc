@@ -1,3 +1,38 @@
+// The problem. A tracer sees when a call starts and when it ends, but not when it took effect.
+// Calls arrive in the order of their ends, and two calls that overlap may have taken effect in the
+// other order: a thread is preempted after its rename took effect, and another thread has opened
+// the new name before the rename returns. In the order of arrival, that open finds a name that does
+// not exist, and the emitter would have to make one up (create_unseen in emitter.cc).
+//
+// Sorting by start is no better, because nothing orders the starts and the effects. Serialising the
+// program would change what is recorded. A search for an order of all calls that explains all
+// results is exponential. But nearly always the model of the tree already explains the result of
+// the next call. So the order of arrival holds until a result contradicts the model
+// (call_explanations.h). Only then, and only if an overlapping call could remove the contradiction,
+// the call is held until that call has been translated. Locks leave no trace in the model: a call
+// that got one is held if an overlapping unlock or close could have released it.
+//
+// Invariants:
+// - Calls of one thread are translated in their order, so a held call holds all later ones of its
+//   thread. Only the front of each thread is a candidate.
+// - Each translation changes the model and may explain any other call, so retry() begins again with
+//   the oldest front after each.
+// - No wait is for ever. If all examined fronts wait for held calls, they wait for each other, and
+//   the oldest continues. So does a call after kMaxWait others (more for requests), and the oldest
+//   of more than kMaxHeld. A call that continues without an explanation is translated nevertheless:
+//   is_race() marks its operation, or the emitter adds what is missing. No call is lost here.
+// - The end of a process or exec does not overtake the held calls of its other threads
+//   (flush_before), since translating it closes their files.
+// - CallStart holds references to the files that a call in flight uses. Whatever takes one passes
+//   it to translate() or release(), or a file whose number the program has closed stays open in the
+//   trace.
+// - A submission is translated with the result of its completion. Two requests may have one
+//   identifier (the program chooses it), hence the arrival in RequestName: the older one completes
+//   first.
+//
+// One thread uses all of it, that of the importer or recorder. Without overlapping changes of
+// names, a call costs a few look-ups and is not copied (the fast path in returned()). steps()
+// counts the rest; call_order_test.cc bounds it.
 #include "traces/calls/call_order.h"
 
 #include <algorithm>

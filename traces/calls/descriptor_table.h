@@ -1,3 +1,28 @@
+// Which file a descriptor is, is the most important question to a trace: with a wrong answer,
+// writes go to another file. The number alone does not tell. It is reused at once after a close,
+// dup and fork share one open file between numbers and processes, files arrive by sockets and from
+// before the trace, and calls that overlap a close arrive in another order than they took effect.
+//
+// So three things are kept apart. A Description is the open file, with its offset and its slot in
+// the trace. A DescriptorTable maps the numbers of a process, or of tasks that share the table, to
+// Descriptions. FileNumbers maps the kernel's own numbers of open files to them, if the tracer sees
+// these (BPF): they are right even if calls were missed. OpenFiles::find in open_files.cc decides,
+// in this order: what the descriptor referred to when the call started, the kernel's number, the
+// table.
+//
+// Invariants:
+// - A file stays open in the trace as long as anything refers to its Description: a table, a call
+//   in flight (CallStart) or a request (hold). So a reference that leaves a table goes to
+//   OpenFiles::drop, which writes the close when it is the last one. A reference kept elsewhere
+//   would delay the close. FileNumbers has weak references, which keep nothing open.
+// - The kernel frees a number before close returns, so that another thread may get it first. The
+//   trace then sees the assignment before the close. OpenFiles::put, for a number in use, therefore
+//   announces a late close (expect_close), and a close that started before that moment takes
+//   nothing (is_late_close).
+// - The number in FileNumbers and the member of the Description change together.
+//
+// All of this belongs to the thread that calls CallResolver.
+//
 // Descriptors of processes: their numbers and the open file descriptions behind them.
 #pragma once
 

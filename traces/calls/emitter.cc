@@ -1,3 +1,24 @@
+// The problem. A replay begins with the initial tree and can do only what the trace says. So an
+// operation that succeeded must be possible after the operations before it. But the tracer sees one
+// program: another one may have created the file, or a call did that the trace lacks. Then the
+// model knows that the name is absent, since an earlier operation removed it or found it missing,
+// and yet a call has used it.
+//
+// Marking that operation as loose is not enough: all later ones on the name would fail in the
+// replay, too. Adding the name to the initial tree is wrong: earlier operations found it missing.
+// So explain() makes the name immediately before, on the same thread, and counts it as
+// approximated. Only absent names are made. Unknown ones need nothing: TreeModel puts them into the
+// initial tree. Loose operations, whose result is not compared, are not explained.
+//
+// DirectoryFilter limits a trace to one directory. It cannot decide by path alone: a file may have
+// been opened outside and moved inside, a descriptor is used long after its name, and a close
+// belongs to the trace exactly if the open does. So follow() sees every operation in order, also
+// those that are left out, and keeps the state of each open file and mapping. Links that are left
+// out are passed to PathResolution, because names inside may be reached through them.
+//
+// The order in add() matters: completed requests are reaped before the operation, and takes() is
+// asked before follow() changes the state that the answer depends on (a close is taken by the state
+// before it).
 #include "traces/calls/emitter.h"
 
 #include <algorithm>

@@ -1,3 +1,31 @@
+// The problem. An operation names a file by its one real path, because a replay follows no symbolic
+// links. A program names it by links, `..`, the working directory, a chroot and bind mounts, and
+// what a link leads to is often known only later: from a readlink, or from the path that the tracer
+// reports for an opened file.
+//
+// resolve() walks the text name by name, as the kernel does, through the links as they are at that
+// moment of the trace. Texts of links are kept on a stack of views, up to 40 links as in Linux;
+// they stay valid because TextTable never moves a text. What a name is, follows from the first that
+// applies (link_at):
+// - a text expected there (expect_link: from a later readlink, or from the real file system, which
+//   is asked once per path), but only while the trace has not changed the name. Its first use moves
+//   it into the model, so that the initial tree has the link. Outside of the kept directory it
+//   stays here: such links lead inside, but are not in the trees.
+// - the link that the model knows.
+//
+// learn() goes the other way. The tracer says that `seen` is in reality `real`. The names that both
+// have in common at the end are below the link: /lib/a and /usr/lib/a mean that /lib is one. A path
+// that the tracer reported is real in all its components (confirm), so no link is ever assumed
+// there. A link in the middle of a path is assumed only if it leads to a place below its own
+// directory; otherwise the whole path is the link.
+//
+// Invariants:
+// - A place has one PathId, whichever mount it is reached by: enter() replaces a mount point by the
+//   place that is mounted there. ResolvedPath::mount keeps where the program came from, for `..`.
+// - A removed directory that is still in use gets a name beside its own that never exists, so that
+//   operations in it fail in the replay as they did. Mounts and special files follow renames
+//   (renamed()).
+// - The members by PathId grow on demand: the path table grows during resolution.
 #include "traces/calls/path_resolution.h"
 
 #include <algorithm>
