@@ -1,3 +1,21 @@
+// The problem. To order reads and writes of the same bytes, one would keep, for each byte, the last
+// writes and the reads since. Traces have millions of accesses, but nearly all files are used by
+// one lane, or are only read. So a file has the cheapest of three forms that is sufficient, and
+// changes to the next one once, never back:
+// - Hull: one lane has used it. Program order is enough, so one range of reads and one of writes is
+//   kept, with the last moment of each.
+// - hulls of several lanes: nobody has written. No read waits, but a later write needs them all.
+// - pieces: ranges that do not overlap, with their last writers and the readers since then.
+//
+// Pieces are made from hulls by cut_up(). The earlier accesses of a lane then count as one access
+// to their whole range at its last moment. That is more than happened, which is the direction that
+// all approximations here take: a piece may stand for more bytes, or later moments, than were used.
+// Then an operation waits for more than necessary. The opposite would lose an order.
+//
+// The number of pieces is bounded, for each file and for all. limit() first drops pieces whose
+// accesses the replay has completed (drop_done), then merges neighbours, including the gap between
+// them. It is called at twice the number that it left, so its cost is a constant for each new
+// piece.
 #include "replay/schedule/data_dependencies.h"
 
 #include <algorithm>

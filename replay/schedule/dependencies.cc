@@ -1,3 +1,26 @@
+// Turns each operation into the moments that it must wait for: a lane, and a number of its
+// operations. docs/replay.md lists the rules. They are those of ROOT (Weiss et al., SOSP 2013),
+// whose idea is that operations need the order of the trace only where they use the same resource:
+// an open file, a name, bytes of a file, attributes, a lock.
+//
+// The results in the trace decide what an operation is (`expected`). An unlink that failed has only
+// looked at the name. So it is ordered as a reader: the name must still be as the operation found
+// it, and two such operations need no order. A missing rule shows as divergences that come and go.
+// A superfluous one makes the replay slow, which nothing reports.
+//
+// Invariants:
+// - Operations come in the order of the trace, each once, with the moment of its completion. All
+//   waits are for earlier operations. So the first incomplete operation of the trace can always
+//   continue, and a replay cannot deadlock, whatever the rules. A rule that needs a later operation
+//   would break that.
+// - rename_slots() comes first: all rules use the new numbers of open files and mappings.
+// - An operation enters itself into the state after it has asked for its waits. HappensBefore
+//   ignores a lane's own moments, so an operation on two names of one directory does not wait for
+//   itself.
+// - known_.take() comes last: begin() and take() enclose the rules of one operation.
+//
+// State grows with what the trace uses (files, names, open files), not with its length; pieces of
+// data are bounded (data_dependencies.cc). One thread owns all of it: the feeder's.
 #include "replay/schedule/dependencies.h"
 
 #include <algorithm>

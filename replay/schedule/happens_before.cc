@@ -1,3 +1,24 @@
+// The problem. The rules of order (dependencies.cc) find all earlier operations that an operation
+// depends on. Most of these waits follow from others: from the program order of a lane, or because
+// the operation waited for has waited itself. A wait that is left in the schedule costs even if it
+// is over: the lane completes its requests in flight first. But the trace is compiled while it is
+// read, so a reduction of the whole graph is not possible.
+//
+// So each lane has a vector clock: how far it knows every other lane to be, when its next operation
+// begins. A wait is implied if the lane's clock has it (need()), or the clock that another of its
+// new targets had when it began (reduce()). For that, a lane keeps its clocks at its last few
+// operations with waits. All waits lead back in the trace, so two waits cannot imply each other,
+// and all implied ones can go at once.
+//
+// It is always safe to forget: an unknown clock leaves a wait in the schedule that is not
+// necessary, a wrong one would lose an order. So histories are short (16 clocks per lane, 16 MiB in
+// all), and the clocks only grow. set_done() adds what the running replay has completed. It makes
+// the waits of a schedule depend on time, but never the order: only waits that are over are left
+// out.
+//
+// Cost: a comparison for each dependency; with waits, one pass over all lanes for each target.
+// Memory: lanes² numbers of 8 bytes, 32 MiB for the most lanes (2048, schedule.cc), where nothing
+// is left for histories. Used by the feeder's thread only.
 #include "replay/schedule/happens_before.h"
 
 #include <algorithm>

@@ -1,3 +1,23 @@
+// The problem. The feeder must hand operations to many lanes while the clock runs. A lane that has
+// work must not take a lock, and must not be slowed down by others that get or return chunks.
+//
+// Operations travel in chunks, and a chunk has one owner at each time: the feeder while it fills
+// it, the queue, the lane that takes its operations, the pool. Both ways between threads, the inbox
+// of a queue and the returned chunks of the pool, are lists to which a thread adds one element by
+// compare and exchange, and from which the only reader takes all at once. A list that is only
+// emptied as a whole has no ABA problem, and neither side ever waits for the other. The order of
+// the inbox is reversed once, by the lane (collect).
+//
+// Members: `chunks_` belongs to the lane, `free_`, `takes_` and the vector of chunks to the feeder.
+// The others are shared.
+//
+// Sleeping is the delicate part. A waiter first reads a counter, then looks, then sleeps only while
+// the counter has the same value; the other side adds something and then increments the counter. So
+// no wake-up is lost. `ended_` is read before the last look, or a chunk pushed between the two
+// would be left in the inbox. The feeder sleeps until a quarter of all chunks is back, because
+// waking it for each chunk would cost a system call of the lane that returns it: the one return
+// that reaches `wanted_at_` wakes it. `waiting_` and `waiting_lanes` are hints. If the feeder
+// misses one, the lane gets its partly filled chunk after the next batch.
 #include "replay/schedule/lane_queue.h"
 
 #include <algorithm>

@@ -1,3 +1,24 @@
+// The problem. An operation on /a/b/c reads the names a and b and uses c. A rename or removal of /a
+// must wait for all that was done below it. Entering each operation as a reader of all names of its
+// path would provide for that, at the expense of all operations, although directories are rarely
+// renamed.
+//
+// So an operation is recorded at its last name only. It asks the directories above for their last
+// change (need_ancestors), and a change of a name asks everything used below it (need_below). For
+// this, the used names of a directory are linked in a list, up to the root (mark_used). After the
+// change, what was done below is represented by the change itself: the names below are reset and
+// taken out of the lists. So each use is visited once, however many directories are renamed above
+// it, and an operation costs the depth of its path.
+//
+// Invariants:
+// - A name with a change or readers is in the list of its parent, and so are all its parents.
+//   Otherwise a change above would not find it.
+// - A PathId is a name, not a file. A rename is a change of two names: uses of the old name precede
+//   it, uses of the new one follow.
+// - `exists` is a conclusion from results: opens with O_CREAT of a name that exists are reads. Else
+//   all opens of a log file would be changes and wait for each other. A change above clears it.
+// - contents_ has operations that found a directory not empty. Later changes of names in it wait
+//   for them, so that it is not emptied before.
 #include "replay/schedule/name_dependencies.h"
 
 #include <utility>

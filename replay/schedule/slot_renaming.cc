@@ -1,3 +1,12 @@
+// A number is in two lists while it is free: of all free numbers, and of those freed by the same
+// lane. Both are in the order of freeing and are linked through one array, so that each step takes
+// constant time and no memory. The number freed first is taken first, because its close is the most
+// likely one to be complete when the open begins. The first of all is therefore the first of its
+// lane, too, which take_out() relies on.
+//
+// Sizes: a number for each open file of the trace, the spare ones, one for opens that fail while
+// all others are in use, and never_opened(), which is in no list. With these, take() always finds
+// one.
 #include "replay/schedule/slot_renaming.h"
 
 #include <utility>
