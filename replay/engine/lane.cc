@@ -1,3 +1,21 @@
+// A lane belongs to one thread, with its engine, batch and balance. It shares only the board, the
+// barrier, the stop token and the start time, which is set before any lane executes (the latch `go`
+// in replayer.cc).
+//
+// What is easily broken:
+// - Before a lane waits for others, and before it advances the board for a control operation, its
+//   requests in flight must be complete (IoEngine::drain): another lane may wait for exactly these.
+//   The same holds before source_.next() blocks (would_wait).
+// - No operation reads the clock for a time limit. The end of the warm-up or of the measured time
+//   is an alarm, which the engine compares with the end of each call, known anyway. Every place
+//   that may have waited asks handle_alarm().
+// - When time is up, the rest of the batch is skipped, but the source then returns closing
+//   operations. It does not know which opens were executed, hence execute_last().
+// - A stage never goes back: warm_up, measured, wind_up.
+//
+// At pace `think`, the time of a thread is divided into calls, work and waits. WorkBalance has what
+// the thread owes of the recorded work; each function that lets time pass says what it was: settle
+// (work), skip (a wait), done (work within a wait). Time that nobody claims would be work.
 #include "replay/engine/lane.h"
 
 #include <algorithm>

@@ -1,3 +1,30 @@
+// The problem. Lanes wait until another one has completed a number of operations, and there are up
+// to 2048 of them (schedule.cc). With one condition variable, each completion would wake all.
+// Spinning would take the processors from those that are waited for. And a lane for which nobody
+// waits, the common case, must pay next to nothing.
+//
+// So each lane has its counter, and a list of its waiters by awaited count. `wanted` is the count
+// of the first of them. advance() is one atomic addition and one load; only if the counter has
+// reached `wanted`, wake() is called. A waiter sleeps on a futex of its own, so it is woken alone,
+// and once.
+//
+// No wake-up is lost, because both sides store before they load, in sequentially consistent order:
+// the lane `done` and then `wanted`, the waiter `wanted` and then `done`. At least one of them sees
+// the other's store and calls wake(). With weaker orders both could miss. wake() itself repeats the
+// pair in its loop, since the lane may advance meanwhile.
+//
+// Members of Lane and their owners:
+// - `done`: written by the lane's own thread, read by all.
+// - `first`, and `next` and `awaited` of those in the list: guarded by the mutex of the awaited
+//   lane, not of the waiter. `wanted` is written under it, and read without.
+// - `next` and `awaited` before insertion: the waiter. After removal: the thread that removed it,
+//   until it stores `woken`. From then on the waiter may return and insert itself elsewhere, so
+//   wake() reads `next` before. The futex call after the store may wake a later wait, which finds
+//   `woken` 0 and sleeps again.
+//
+// Waiters are woken without the mutex, which they would need first for their next wait.
+// release_all() sets `released_` before it visits the lanes; a waiter that inserts itself later
+// sees it.
 #include "replay/engine/lane_board.h"
 
 #include <thread>

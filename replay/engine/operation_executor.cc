@@ -1,3 +1,25 @@
+// Each operation becomes the system call of the recorded program, with three differences.
+//
+// Confinement. A trace is input from outside and may name anything. Every path goes through
+// ParentCache, which opens its directory beneath the root of the volume; the call then gets the
+// descriptor and one component. No call resolves a path of the trace; the text of a new symbolic
+// link is stored and never followed. Flags of opens are limited to kOpenFlags. Operations that
+// could affect more than files are refused before they come here (is_refused). Whatever could hang
+// is changed: opens have O_NONBLOCK, because the name may be a FIFO, and locks are tried for a
+// second at most, never waited for in the kernel, because threads of a trace could wait for each
+// other.
+//
+// Time. The caller reads the clock around call(). Work that the program's call did not have is
+// either done before (prepare: content of writes) or measured and returned by take_own_ns() and
+// take_lookup_ns(), so that no latency contains it. A new step within call() needs one of the two.
+//
+// State between threads. An executor belongs to the thread of its lane, with its buffers and its
+// cached directories. OpenFile and Mapping of the context are shared by all lanes of a recorded
+// trace. The schedule orders their uses; for orders without such guarantees their members are
+// atomic, and a use then meets the old file, the new one or none. A descriptor is closed only by
+// the thread that has exchanged it out. A mapping is taken out likewise: `begin` is kTaken while a
+// thread maps or unmaps, so that no two do, and is stored last, after the members that it makes
+// valid.
 #include "replay/engine/operation_executor.h"
 
 #include <linux/fs.h>

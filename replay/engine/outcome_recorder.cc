@@ -1,3 +1,16 @@
+// Counting happens after the clock was read, but within the thread of the lane, so it delays the
+// next operation. It is therefore one pass over plain counters: the bucket of a latency is computed
+// once for histogram and grid, and what depends on the kind is in tables by kind. Everything rare
+// is out of line: slow operations, results that differ.
+//
+// Who owns what: the recorder, with its statistics, belongs to the lane's thread. Others read the
+// counters while it runs (ReplayProgress), which Counter and Histogram permit with one writer and
+// without locked instructions. Divergences, examples and failures are not read before the thread
+// has ended. The context's DivergenceClassifier is shared by all lanes and takes a lock, only for
+// results that differ.
+//
+// The result of a request arrives late, so the name of its open file is taken before (path_of): by
+// then, the slot may have another file.
 #include "replay/engine/outcome_recorder.h"
 
 namespace filereel {

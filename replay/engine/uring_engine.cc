@@ -1,3 +1,32 @@
+// The problem. A recorded program with asynchronous I/O keeps requests in flight; a drive that gets
+// them one by one behaves differently. A replay must keep as many in flight as the program, in its
+// order, and still tell other lanes when an operation is complete. A workload with a queue depth
+// wants the most requests per second instead. Both are here:
+// - As recorded (queue_depth 0): operations with the mark `asynchronous` are submitted at their
+//   position, each at once. A `reap` waits until at most as many are in flight as then. All others
+//   are calls.
+// - A queue depth: all reads and writes are requests. While submissions return with everything
+//   completed (the page cache), a workload collects requests until none is free and submits them by
+//   one call (fills_queue_). Once a submission leaves some in flight, each request is submitted at
+//   once, so that the drive need not wait for it. Requests that conflict are never in flight
+//   together unless the trace allows it, and calls wait until none is.
+//
+// Invariants:
+// - The board counts operations in their order, but requests complete in any. So publish() reports
+//   the operations before the oldest request in flight, never a later one that is already complete.
+//   In the lists of RequestPool, requests therefore keep the order of operations.
+// - A request owns a part of the arena from queue() until finish(). A write of the last read's data
+//   uses the memory of that read, so it waits until nothing is in flight (must_wait).
+// - A file is registered in the ring only where slots belong to one engine. Its slot is
+//   unregistered before an open or close, because the kernel would keep the old file open.
+// - What the ring cannot do (larger than a request's memory, an offset that means "current
+//   position") is done by perform().
+// - If the ring fails (give_up), its requests are recorded as failed, and all later operations are
+//   calls. So every operation is counted once.
+//
+// A latency ends when the completion is seen, not when it happened: the kernel does not say when.
+// So the engine waits for completions, instead of the time, whenever a pause leaves time to
+// (wait_until). Everything belongs to the lane's thread, between begin() and end().
 #include "replay/engine/uring_engine.h"
 
 #include <algorithm>

@@ -1,3 +1,13 @@
+// Each feature that saves time is tried and left out if the kernel refuses it, because it may be
+// too old, or locked memory limited. Only the ring itself is required.
+//
+// IORING_SETUP_SINGLE_ISSUER and DEFER_TASKRUN run completions only when the thread asks for them,
+// instead of interrupting it. They bind the ring to the thread that enables it. But rings are
+// created by the thread that sets up all engines, before the clock starts; hence
+// IORING_SETUP_R_DISABLED, and begin() on the executing thread.
+//
+// end() unregisters files one by one, because the kernel takes a closed ring apart later, in the
+// background. The files would still be in use when the volume is unmounted.
 #include "replay/engine/uring_ring.h"
 
 #include <errno.h>
