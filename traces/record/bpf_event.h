@@ -1,3 +1,31 @@
+// The protocol between the kernel program and the recorder.
+//
+// The kernel reports, the recorder interprets. An event has what only the kernel knows, at the only
+// moment when it is right: which open file a descriptor was when the call started, where a relative
+// path began, what the open file's position was after the call, the resolved path and the identity
+// of an opened file. Asked later, from /proc, the number may be another file. All that can be
+// concluded later is left to the recorder.
+//
+// The ring is that of the kernel (BPF_MAP_TYPE_RINGBUF), written by all processors. Records appear
+// in it in the order of reservation, which is nearly that of the ends of calls, but not exactly;
+// call_order.cc expects that. Two rings: what other processes do (EVENT_OTHER) has its own, or it
+// could displace events of the recorded program. Nothing in the kernel waits. An event that finds
+// no room is dropped and counted by kind and call in `lost`, which the recorder reports with the
+// trace.
+//
+// Which parts a call's event has, is a row of data: bpf_shape, one for each number of a system
+// call, filled by the recorder from the table of calls (bpf_calls.cc) before loading. So the kernel
+// program knows hardly any calls, only shapes. Strings and structures are read at the end of a call
+// (except for EVENT_ENTER): by then the kernel has read them, so their pages are in memory.
+//
+// To save time and room, some things are sent once: the name of an open file (told, in
+// bpf_threads_kernel.h), and the directory of consecutive opens (PART_SIBLING). After a lost event,
+// the kernel side must not refer to what it contained: it forgets bpf_thread::place, and marks a
+// file as told only if its event was sent. Both are the first to check when changing an event.
+//
+// Both sides are always of the same build, so numbers and layouts may change freely. File formats
+// do not depend on them.
+//
 // The events that the kernel program sends to the recorder; C for both sides. An event is a head
 // followed by parts, up to the end of the record in the ring. All numbers use the machine's byte
 // order.
@@ -11,7 +39,7 @@
 
 enum event_kind {
   EVENT_CALL = 0,      // a system call has ended
-  EVENT_ENTER = 1,     // a call that changes names has started
+  EVENT_ENTER = 1,     // a call has started whose start the order of calls needs (SHAPE_NAMES)
   EVENT_FORK = 2,      // result: the new thread; arguments[0]: CLONE_*
   EVENT_EXEC = 3,      // arguments[0]: the thread's previous number
   EVENT_EXIT = 4,      // the thread has ended; result: its status, as from wait
@@ -98,7 +126,7 @@ struct bpf_identity {
 enum shape_flags {
   SHAPE_OPENS = 1,         // the result is a descriptor: identity and real path of its file
   SHAPE_FILES_ONLY = 2,    // no event if the descriptor is a pipe, a socket or a terminal
-  SHAPE_NAMES = 4,         // the call changes names: report its start if several threads run
+  SHAPE_NAMES = 4,         // changes names, locks or waits: report its start if several threads run
   SHAPE_CREATES = 8,       // the same for an open, if its flags (arguments[flag]) contain O_CREAT
   SHAPE_LISTS = 16,        // count the entries in the buffer (the second argument)
   SHAPE_MAPS = 32,         // anonymous memory only if its address is given

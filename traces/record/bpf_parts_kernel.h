@@ -1,6 +1,12 @@
 // Builds events part by part, in memory of the current processor. The builder must not be
 // interrupted by another: tracepoints run with preemption disabled. Programs attached to functions
 // do not; they have their own memory, which they take and give back.
+//
+// The verifier shapes this code. It follows every path through a program and must find a bound for
+// each access. So offsets are masked where they are used (place), kept from the compiler's
+// conclusions (barrier_var), and made unknown again after each part (any_offset): otherwise the
+// paths of all parts multiply. Long loops are bpf_loop with a callback, whose body is checked once.
+// A change that compiles may still be rejected, by one kernel only; other_kernel.py tries kernels.
 #pragma once
 
 // clang-format off: libbpf's headers need the kernel's types before them

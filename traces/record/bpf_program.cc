@@ -1,3 +1,26 @@
+// Loading. The same source is compiled in three forms, the fastest first (kForms); the kernel's
+// verifier decides which one this kernel accepts. Programs for functions and tracepoints that the
+// kernel lacks are left out beforehand, or the whole object would be rejected: tracepoints are
+// looked up in its types (BTF), functions are tried with an empty program, because a kernel may
+// have them and not support such programs. If a form is rejected with optional programs, it is
+// tried without.
+//
+// Order of a recording: attach(), so that calibration measures what recording costs; adopt() and
+// start_recording() for the calibrating process, whose events are discarded; then start_recording()
+// before adopt() for the program, or calls between the two would be missing. adopt() repeats until
+// it finds no new threads: threads may be created by ones that it has not reached yet.
+//
+// Draining. The thread of drain() looks every 5 ms, but empties the ring only when it is half full,
+// or after 0.1 s: between, the processors belong to the program. Its priority is high, since it
+// does little and a late look loses events. The ring of others is read first and in parts, because
+// it may fill faster than it is read. If the queue is full, events stay in the ring and are lost
+// there, counted as lost for lack of memory. The last time, after a stop, everything is read,
+// whatever the receiver says.
+//
+// Who owns what: State belongs to the thread that records, except that the drain thread alone uses
+// `receiver`, `ring` and `others` between start_draining() and the end of the queue. Variables of
+// the kernel program are in memory shared with the kernel; those that change meanwhile are accessed
+// by atomic_ref.
 #include "traces/record/bpf_program.h"
 
 #include <algorithm>

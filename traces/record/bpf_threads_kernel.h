@@ -1,4 +1,20 @@
 // The recorded threads, and the data common to all events.
+//
+// Every system call of the machine comes through here, and nearly all belong to threads that are
+// not recorded. The look-up that finds this out must be cheap. So `threads` is a plain array with
+// two places for each thread (bpf_first_slot, bpf_second_slot), and the second is looked at only if
+// any thread has needed it (`crowded`): an index and a comparison. If both places of a new thread
+// are taken, it is not recorded, and counted as lost.
+//
+// Who owns an entry: the thread that it is about, while it runs. Programs of a thread run on its
+// processor, at its own calls, switches and faults, so members need no locks. Others write to it in
+// two cases: to take a free entry for a new thread, and when they wake it (woken_ns, waker).
+// Entries are taken and freed by compare and exchange of `thread`. `running` counts those that are
+// not io_uring workers; the recording ends when it is 0, so each entry must be counted down once
+// (leave_thread).
+//
+// The time that the recorder takes from a thread is part of the protocol: programs add it to
+// cost_ns and report it from time to time, so that it can be subtracted from the thread's work.
 #pragma once
 
 // clang-format off: libbpf's headers need the kernel's types before them

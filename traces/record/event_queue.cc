@@ -1,3 +1,17 @@
+// The kernel's ring is small and cannot grow, and what does not fit is lost. Translation is slow
+// compared with the calls of a program, and must not take the processors from it. Hence this queue:
+// one thread does nothing but empty the ring, and the translation may lag behind, up to the end of
+// the program.
+//
+// Two threads, one mutex. The putting thread owns `filling_` and `packer_` and takes the mutex to
+// hand over a chunk (at most 1 MiB), not for each event. A chunk then belongs to the queue
+// (`full_`, under the mutex), then to the reader. Chunks are packed independently: flush() resets
+// the packer, as each reader of a chunk begins with a new one.
+//
+// put() runs within a callback of libbpf, through which no exception may pass. So chunks are pages
+// from mmap, handing over is a splice of lists, and a lack of memory is a result, not an exception.
+// is_full() is advice: put() takes the event in any case, because libbpf consumes it whatever the
+// callback returns.
 #include "traces/record/event_queue.h"
 
 #include <chrono>

@@ -1,4 +1,10 @@
 // Fill level of the ring of events.
+//
+// The kernel could wake the reader for each event, or when some are there. Both would take time
+// from the recorded thread, in whose call the event is sent. So events are sent without a wake-up
+// (BPF_RB_NO_WAKEUP), and the reader looks by itself. A look must not consume anything, because
+// events should stay in the ring while there is room: it reads the two positions that the kernel
+// maps for consumers.
 #pragma once
 
 #include <atomic>

@@ -1,3 +1,10 @@
+// strace attaches from outside (-p) also to programs that filereel starts. So the program is
+// filereel's child, whose end and exit status it learns, and strace can release it at any time
+// (detach). Processes count as attached when strace has written a line for each.
+//
+// The pipe is the queue: a full one blocks strace and with it the program, so nothing is lost and
+// no memory is needed. Therefore the reader of the pipe must not wait for the program while strace
+// may be writing.
 #include "traces/record/strace_process.h"
 
 #include <algorithm>
