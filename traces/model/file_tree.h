@@ -1,3 +1,29 @@
+// The problem. A trace shows single names: that one opened, that one was missing. From this follows
+// a tree before the trace that makes all results possible. Renames make it hard: a directory that
+// is renamed takes names with it of which the trace knows nothing yet. If /a became /b, and /b/x is
+// opened later, then /a/x existed before.
+//
+// So facts are attached to nodes, not to paths. A node is a file, a directory or a link, or a
+// placeholder: a directory in which names were looked up before its existence was known. A
+// directory has an entry for each name that is known to exist, known to be absent, or unknown. A
+// path is looked up entry by entry. What is found later under /b is thus entered in the node that
+// was /a, whose initial name did not change.
+//
+// Invariants:
+// - `parent` and `name` of a node are those of now, `initial_parent` and `initial_name` those of
+//   before the trace. Renames change only the former.
+// - A directory that the trace has created is `closed`: names that it does not list do not exist.
+//   In all others they are unknown.
+// - `data` is derived from operations alone, since sizes reported while the trace is built must not
+//   depend on what the recorder happened to see. `seen` is the same plus that, for the trees.
+// - A node without names, users and children is reused, except if it belongs to the initial tree
+//   (pinned). by_file_ must not refer to it any more: FileIds are never reused.
+// - facts_ caches the node of each PathId. A node that loses or changes its name makes all of the
+//   cache invalid by one increment of generation_ (forget), because any path may lead through it.
+//
+// Cost: a look-up is one hash map per component that is not cached. Renaming a directory costs two
+// entries and the cache, whatever is below it.
+//
 // The tree of files and directories that a trace works on, as far as known, now and before the
 // trace.
 #pragma once

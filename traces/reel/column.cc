@@ -1,3 +1,22 @@
+// The problem. Columns are of very different kinds: flags that hardly change, offsets that are
+// multiples of 4096, times that are nearly noise. A general compressor sees the bytes of such
+// numbers, which mean little alone.
+//
+// A number is therefore written as a class (one byte: the position of its highest bit and the two
+// bits below it; small numbers are classes themselves) and the bits that are left. Classes of
+// similar numbers are equal, and are all that the entropy coder of zstd needs to see; the bits left
+// are noise, and are stored as they are. Before that, a number can be made smaller or more regular
+// (Form): by a base and a common divisor, by folding the sign, and by a dictionary of the most
+// frequent numbers, whose indices are small.
+//
+// The writer tries the few combinations that suit the nature of the column and takes the one with
+// the smallest estimate (cost_of): the entropy of the classes, the extra bits, and the tables.
+// Nothing is compressed for the choice. The estimate may be wrong without harm, because the form is
+// stored.
+//
+// Readers must accept any combination, also ones that no writer here makes. Arithmetic is modulo
+// 2^64 throughout, so a base and a divisor from a hostile file yield wrong numbers, which are
+// checked later, and no overflow.
 #include "traces/reel/column.h"
 
 #include <algorithm>

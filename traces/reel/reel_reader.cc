@@ -1,3 +1,22 @@
+// A reel comes from anywhere, so no number in it is trusted. The checksum of a block finds damage,
+// not malice. Every number that becomes an index or a size is compared with a limit first
+// (OperationLimits, check_info), and the text of both trees is bounded, since a name stored once
+// can occur in many paths. A fault throws Damage, which becomes one line with the offset of the
+// block (`place`).
+//
+// load() reads everything except the operations; their blocks are only entered in `blocks`. next()
+// unpacks one block at a time and checks its header against that entry, because the file may change
+// while it is open. So a replay of any length takes the memory of one block beyond the tables, and
+// rewind() costs nothing.
+//
+// Without the end mark, the file is truncated (load_torn): blocks are read up to the first fault.
+// Trees, threads and counts are missing then, so the operations are followed once by a TreeModel,
+// as when the trace was recorded. This reads all of them; a complete reel is opened without doing
+// so.
+//
+// The digest of the work is calculated from the checksums of the blocks, not from their bytes, and
+// leaves out the information block: facts about the recording, such as its command and date, make
+// no other work.
 #include "traces/reel/reel_reader.h"
 
 #include <algorithm>

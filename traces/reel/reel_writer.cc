@@ -1,3 +1,23 @@
+// A recording may be longer than memory, so nothing is collected until the end. Operations are kept
+// until a block is full (32,768) and then written. Names are written as they become known: each
+// block of operations is preceded by the paths and texts that it uses for the first time. So a
+// truncated reel can be read up to its last complete block. What is known only at the end (trees,
+// threads, counts, the index) follows the operations.
+//
+// Invariants:
+// - A number of a path or text is its place in the tables. Definitions are written in this order,
+//   without gaps, before their first use; `paths` and `texts` count what is written. Trees may need
+//   names that the tables lack: they get the next numbers (NameFinder) and blocks before those of
+//   the trees.
+// - A writer refuses what a reader would refuse: both use operation_problem() and the limits of
+//   reel_reader.h. A reel that cannot be read would be a lost recording, found too late.
+// - Times are divided by the unit when an operation arrives. Positions are counted here, not taken
+//   from the caller.
+// - The file has no name until commit(). finish() begins with keep_in_any_case(): from then on the
+//   file is kept, elsewhere if necessary.
+//
+// Memory: one block of operations and its columns, the counts of each thread, the index (an entry
+// for each block), and the tables of the caller. One thread, that of the recorder or importer.
 #include "traces/reel/reel_writer.h"
 
 #include <algorithm>
