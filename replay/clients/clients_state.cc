@@ -1,3 +1,23 @@
+// The problem. MPI alone gives no answer to a process that died or hangs: a barrier then waits for
+// ever. And it may be used by one thread only (Messages), while the caller replays.
+//
+// So the thread here is the only one that calls MPI, with calls that never wait, and all else is
+// queues under one mutex. It looks for messages every 20 ms during a measurement, so that it takes
+// hardly any processor from it, every 0.2 ms while a caller waits, and every 0.01 ms while clocks
+// are synchronised, where the pause would show as error. Each client tells the first one that it
+// lives, and the first one tells all. Without a sign of life for the timeout, a client counts as
+// lost, and the run ends with a failure that names it. A process that was itself stopped for a
+// while does not blame the others (show_life).
+//
+// A star, not a mesh: all messages pass through the first client, so that failures have one order,
+// and the first failure is the one that all report (note_failure). Texts in queues have no names.
+// They are matched by their order alone, which is why all clients must meet in the same order, and
+// why the end of a client that others still wait for is a failure (note_early_end).
+//
+// Ownership: the members of State that change are guarded by the mutex, except the stop source,
+// which needs none. The communicating thread holds it while it works, and releases it only to
+// pause; callers wait on `changed`, and look again every 20 ms, because signals set the stop token
+// without a notification.
 #include "replay/clients/clients_state.h"
 
 #include <algorithm>

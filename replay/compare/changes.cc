@@ -1,3 +1,13 @@
+// A verdict says that something changed, not why. This lists what else differs, so that the reader
+// can judge whether the intended change is the only one. The danger is a long list of what follows
+// from something else: on a larger volume, mkfs chooses other values. So a property that mkfs
+// derives from the size counts as a change of the file system only if the file system was made in
+// another way, too (follows_from_size), and space in use counts only beyond what different file
+// systems take for themselves (compare_use).
+//
+// Unknown values do not differ from anything: older results lack properties, and a list of them
+// would be the same for all comparisons with such results. The properties are a table
+// (properties.cc); this file only finds those with several values among the groups.
 #include "replay/compare/changes.h"
 
 #include <algorithm>

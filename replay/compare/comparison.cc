@@ -1,3 +1,12 @@
+// The order of the steps matters. Matching comes first, for all measurements, because the choice of
+// the control needs all pairs (control_of): it is used for all measurements or for none, and
+// forget_controls() removes it before the tests. Then each measurement is tested on its own (test),
+// which yields p values and no verdict. Only judge() decides, once, for all tests of all
+// measurements: the error budget is shared, so a verdict depends on the number of other tests. A
+// verdict must not be read before that. Warnings come last, as most of them need verdicts.
+//
+// If matching leaves out results, compare_results() matches the rest again: what only those results
+// had in common is no difference of the others.
 #include "replay/compare/comparison.h"
 
 #include <algorithm>

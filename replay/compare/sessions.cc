@@ -1,3 +1,18 @@
+// evidence_for() is a cascade. The first of these that the results permit is used, because each one
+// assumes more than those before it: pairs of runs, pairs of sessions, the states of both sides,
+// those of a history, a control, an assumption. Pairs come first, since both runs of a pair have
+// the same state of the machine, and no spread between sessions is needed at all. With a spread
+// from several states, nothing is assumed about the machine. A control corrects the ratio and
+// leaves a share of the correction as an error. The assumption is what remains.
+//
+// Two uses of a control are easily confused. Except for pairs of runs, figures are relative to it
+// wherever both sides have one (logarithms_of), whatever the basis. Basis::control is only the case
+// in which it is the sole information on the spread.
+//
+// All calculation is on logarithms: ratios become differences, errors add by squares, and a change
+// by a factor is as large upwards as downwards. Errors have a part of the runs and a part of the
+// sessions (of_sessions), kept apart because more runs reduce only the former: with_more() relies
+// on it.
 #include "replay/compare/sessions.h"
 
 #include <algorithm>

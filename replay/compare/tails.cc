@@ -1,3 +1,18 @@
+// The problem. Each run has a histogram for each kind of operation and size, so there are many
+// tails to compare. Testing all of them finds a difference somewhere by chance; testing one chosen
+// in advance misses the kind that matters. And a histogram is large: those of all runs and kinds
+// together do not stay in memory.
+//
+// So of each run and kind only a summary is kept (KindRun), and of all kinds the one with the
+// smallest p is reported, with this p multiplied by their number (Bonferroni). The percentile
+// follows from the number of operations in a typical run of the side with fewer, never from the
+// latencies: it would otherwise be chosen by what it is to test.
+//
+// Stalls are counted over all kinds together, above a threshold for each kind that is given, or
+// comes from the base alone (stall_threshold). If the new side had a part in it, more stalls would
+// raise the threshold and hide themselves. A base without stalls is usual, and a ratio to 0 has no
+// meaning: add_half() adds half a stall of an average run to all rates, so that runs without stalls
+// are equal, whatever their length.
 #include "replay/compare/tails.h"
 
 #include <algorithm>
