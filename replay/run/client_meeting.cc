@@ -1,3 +1,12 @@
+// Every function here except check_clients() is one meeting: all clients contribute a text, the
+// first one combines, and all get its answer (Clients::meet). What a client needs afterwards must
+// be in the answer, for the combination runs at the first client only. For example, a client must
+// know whether a step of another one failed, or it would go on alone; so the answer of
+// merge_of_all() has the samples of all without their bulky parts (short_text). The merged sample
+// itself stays at the first client, which writes the results.
+//
+// Contributions are JSON, and may come from another build of filereel: whatever cannot be read is
+// an error that says so. If the combination throws, the first client fails, and with it all.
 #include "replay/run/client_meeting.h"
 
 #include <algorithm>

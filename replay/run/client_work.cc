@@ -1,3 +1,18 @@
+// All clients run the same code on the same plan, each on its own machine, and meet at fixed
+// points. The meetings have no names: the n-th call of a client meets the n-th call of the others.
+// So every client must make the same calls in the same order, also one that does not work at this
+// point (idle_), and no meeting may depend on what only one client knows, such as its free space or
+// its files. A branch with a meeting on one side only would make two clients wait for each other
+// until the timeout.
+//
+// The meetings of a point: one in prepare(), after the first client has made the common directory;
+// one in free_bytes(), which yields the least of all; two for each volume in fill(), before and
+// after files take space, so that nobody's check sees half of another's files. Of a step: when the
+// caches are set, at the start, at the end if the files are shared (nobody may verify or change
+// them before), and for the samples.
+//
+// A failure throws; the runner announces it, and the meetings of the others throw as well. After a
+// requested stop they throw, too.
 #include "replay/run/client_work.h"
 
 #include <algorithm>

@@ -1,3 +1,25 @@
+// The order within a step is the measurement:
+// - caches are set, and the share of the files that is still cached is measured
+// - with other clients: all wait until everybody has done so
+// - the replay is created, since reading a trace and its memory must not be in the time
+// - begin_sample() looks at the machine at rest, last
+// - the gate: all threads of the replay exist; with clients, the common start
+// - counters of volumes and processors are read when the measured time begins (on_measured_start),
+//   as late as possible, because others use them, too
+// - the replay; `elapsed` ends with its last call
+// - wait_until_durable(), immediately: its clock still runs, and whatever came before it would
+//   count as time to durability
+// - the control groups, before filereel computes figures, which may be throttled
+// - only then what takes time: samples, counters, the comparison of trees, which reads the volume
+//
+// What was not done has no time. After a divergence that fails the step, nothing is flushed, and
+// the sample tells only the reason. A stop during the replay yields no sample at all. A step of a
+// program (copy_command.h) is timed in the same frame; its trace is not the work, but reads the
+// copy afterwards to verify it.
+//
+// Volumes measured apart (Step::apart) have one clock for the work, since it is one replay, but
+// flushes and counters of their own. What a shared device or driver did cannot be divided and is
+// counted for neither.
 #include "replay/run/measure.h"
 
 #include <algorithm>

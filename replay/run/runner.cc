@@ -1,3 +1,28 @@
+// The loops, from the outside: parts (a job on a file system), repetitions, points of the sweep,
+// sides (volumes in turns), steps. Repetitions are outside of points and sides, although that
+// formats more often: the state of machine and drive drifts, and so it affects all points and
+// volumes alike. The order of the sides is reversed from each repetition, and point, to the next
+// (turns_of), for the same reason.
+//
+// What is kept between rounds of these loops is only SideState: the files that a side's volumes
+// hold. `point` is empty unless they are known to be those that the last point left. It is reset
+// before a point is measured and set after all its steps are complete, so that any way out leaves
+// it empty, and the next point prepares the volumes. Sides that share far volumes reset each
+// other's.
+//
+// Samples go into the result at once, and observer_.result_grew() may save it, so that an
+// interruption loses no sample. A measurement of a point is added in the first repetition; later
+// ones find it by its number (SideState::first).
+//
+// Errors. What the user must fix throws Error from anywhere. With several clients, each may fail
+// alone: until the volumes are open, failures are collected by agree(), so that all clients end
+// with the same reason; afterwards a failure is announced (fail) and stops the others. finish()
+// comes before volumes are removed, since another client may still use the common directory. A stop
+// is no error: the functions return false.
+//
+// All of it runs on one thread, the one that called run_plan(). Others exist only in the replay,
+// while several volumes are flushed, in Clients, and for the observer (StepWatch), which reads
+// ReplayProgress.
 #include "replay/run/runner.h"
 
 #include <algorithm>

@@ -1,3 +1,19 @@
+// The problem. A run may take long and destroys what is on its volumes. A fault in the last job
+// must not appear after the first one has formatted a drive. So everything that can be known
+// beforehand is found in open_stage(), in an order in which each check needs only the ones before
+// it:
+// - the number of volumes, by all jobs (count_volumes)
+// - the targets, compared with each other (choose_targets)
+// - the file systems that can be made and mounted here (choose_file_systems)
+// - what each job can do on such volumes, and how much space it needs (needs_of_sides); this also
+//   sets the size of images
+// - the volumes themselves: they are opened, which holds devices and changes nothing (VolumeOpener)
+// - the space on all of them together, since several may be on one file system (check_space)
+//
+// Only then does Stage::take() change anything. A new check belongs in here, a new change never.
+//
+// Order of members: `volumes` owns; sides and parts have pointers to volumes and jobs. The request,
+// with the plan's jobs, outlives the stage.
 #include "replay/run/stage.h"
 
 #include <algorithm>
