@@ -1,3 +1,17 @@
+// A lease must be right at any moment at which the process may be killed. So it is never changed in
+// place: a new file is written under another name, locked, and renamed over the old one
+// (write_lease). A reader finds the old or the new content, complete and locked. The file ends with
+// a line `end`, and parse_lease() accepts only what format_lease() would write, so that a truncated
+// lease of a full disk is no lease, and proves nothing.
+//
+// The lock (flock) belongs to the open file, hence to the process: it is gone when the process is,
+// however it ends. Children that live longer must therefore not inherit the descriptor (O_CLOEXEC;
+// run_apart closes it). Writing again gets a new file with a new lock before the old one is closed
+// by assignment. After a lock was obtained on a lease that was found, it is read again: the owner
+// may have deleted it in between (links() 0, is_in_place).
+//
+// Files of other names or contents in the state directory are left alone, except incomplete leases
+// of more than a day.
 #include "filesets/ownership/lease.h"
 
 #include <algorithm>

@@ -1,3 +1,23 @@
+// The problem. A lease says that filereel made an object at a path. Later, the path may lead to
+// another object, to another drive on the same mount point, or nowhere, because the drive is not
+// connected. To remove what is somebody else's is the worst error of all; to forget what is still
+// there leaves it for ever. So each lease gets one of several states (state_at), and only `left`
+// leads to a removal.
+//
+// Two proofs are needed, and neither follows from a path. That the object is the recorded one
+// (is_recorded): by identity where numbers last, otherwise by something random in it or in its
+// name. That the place is the recorded one, if the object is missing (is_recorded_parent,
+// proves_absence): without it, the object is `unseen`, and the lease stays for 90 days. An object
+// that was created but not yet recorded as made must be empty, have its random name, and not be
+// older than the lease (is_ours).
+//
+// Order: the contents of a directory come before the directory, as leases are sorted backwards by
+// path. Work directories are looked at first, because one in a directory proves that filereel has
+// used that directory (places_of_work).
+//
+// A call on a share that does not respond may never return, and not even SIGKILL ends it. So
+// objects on shares are looked at in a child (RemoteMounts::ask), which is given up after two
+// seconds. It gets the record alone: a hung child must not hold the lock of a lease.
 #include "filesets/ownership/leftovers.h"
 
 #include <algorithm>

@@ -1,3 +1,16 @@
+// The problem. unlink removes a name, whatever it refers to. Between the check that a name is that
+// of the recorded file and its removal, another program may put its own file there. Linux has no
+// call that removes a file by identity.
+//
+// So the file is first renamed to a name that only it can have (aside_name: inode and birth time),
+// in one step and without replacing anything, where the file system can do that. Whatever was
+// renamed is then checked once more, under a name that nobody else uses. If it is another file, it
+// goes back, without replacing a newer one. A process that is killed between the steps leaves a
+// file whose name tells what it is: the next removal of that identity looks for it, and so does
+// leftovers.cc.
+//
+// Directories are removed only if they are empty, by the kernel's own check. Contents are removed
+// by remove_contents, only below a directory that is open and was proven to be filereel's.
 #include "filesets/ownership/removal.h"
 
 #include <cerrno>

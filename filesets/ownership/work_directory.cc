@@ -1,3 +1,22 @@
+// The user names a directory; filereel fills one of its own inside it. This separation is what
+// makes the rules simple: everything in the inner one may be removed, nothing in the outer one.
+//
+// The order of steps is that of leases: lease, mkdir, identity into the lease (make_directory). A
+// process killed after mkdir leaves an empty directory with a random name that the lease has;
+// leftovers.cc recognises that. All later work uses the descriptors that were opened then. A
+// directory that replaces one of them under its name is thus never touched, and check_present()
+// finds it.
+//
+// The constructor checks and changes nothing; take() begins. Between the two, a run checks all its
+// other volumes. So take() checks again: the directory may have been filled meanwhile.
+//
+// Where inode numbers do not last (FAT, some of FUSE and SMB), the identity in a lease proves
+// nothing after the next mount. There the files are one level deeper, in a directory with a second
+// random name (make_files), which the lease records: that name is the proof.
+//
+// Kept files are moved up one by one without replacing anything. For a volume, fingerprints are
+// taken before the move and completed after it (TreeFingerprints), so that nothing that somebody
+// adds in between becomes filereel's.
 #include "filesets/ownership/work_directory.h"
 
 #include <algorithm>
