@@ -19,7 +19,8 @@
 namespace filereel {
 namespace {
 
-using Bytes = std::basic_string<unsigned char>;
+using Bytes = std::vector<std::uint8_t>;
+using ByteSpan = std::span<const std::uint8_t>;
 
 [[noreturn]] void refuse(std::string_view why) {
   throw Error(ErrorKind::unusable_input, fmt::format("invalid histogram or course: {}", why));
@@ -28,7 +29,7 @@ using Bytes = std::basic_string<unsigned char>;
 constexpr std::string_view kBase64 =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-std::string to_base64(const Bytes& bytes) {
+std::string to_base64(ByteSpan bytes) {
   std::string text;
   text.reserve((bytes.size() + 2) / 3 * 4);
   for (std::size_t i = 0; i < bytes.size(); i += 3) {
@@ -66,12 +67,12 @@ Bytes from_base64(std::string_view text) {
     bits += 6;
     if (bits < 8) continue;
     bits -= 8;
-    bytes[at++] = static_cast<unsigned char>(group >> bits);
+    bytes[at++] = static_cast<std::uint8_t>(group >> bits);
   }
   return bytes;
 }
 
-Bytes deflated(const Bytes& bytes) {
+Bytes deflated(ByteSpan bytes) {
   uLongf size = compressBound(bytes.size());
   Bytes out(size, 0);
   compress2(out.data(), &size, bytes.data(), bytes.size(), Z_BEST_COMPRESSION);
@@ -80,25 +81,25 @@ Bytes deflated(const Bytes& bytes) {
 }
 
 // Refuses more than `most` bytes.
-Bytes inflated(const Bytes& bytes, std::size_t most) {
+Bytes inflated(ByteSpan bytes, std::size_t most) {
   // zlib expands by at most a factor of 1032.
   uLongf size = std::min(most, 1032 * bytes.size() + 64);
-  const auto out = std::make_unique_for_overwrite<unsigned char[]>(size);
+  const auto out = std::make_unique_for_overwrite<std::uint8_t[]>(size);
   if (uncompress(out.get(), &size, bytes.data(), bytes.size()) != Z_OK) {
     refuse("not a zlib stream, or too long");
   }
-  return {out.get(), size};
+  return {out.get(), out.get() + size};
 }
 
 template <class Number>
 void append_big_endian(Bytes& bytes, Number value) {
   for (std::size_t i = sizeof(Number); i-- > 0;) {
-    bytes += static_cast<unsigned char>(value >> (8 * i));
+    bytes.push_back(static_cast<std::uint8_t>(value >> (8 * i)));
   }
 }
 
 template <class Number>
-Number big_endian(const Bytes& bytes, std::size_t at) {
+Number big_endian(ByteSpan bytes, std::size_t at) {
   Number value = 0;
   for (std::size_t i = 0; i < sizeof(Number); ++i) {
     value = static_cast<Number>(value << 8 | bytes[at + i]);
@@ -112,12 +113,12 @@ constexpr unsigned kLastByte = 8;
 void append_number(Bytes& bytes, std::int64_t number) {
   auto rest = static_cast<std::uint64_t>(number) << 1 ^ static_cast<std::uint64_t>(number >> 63);
   for (unsigned i = 0; i < kLastByte && rest >= 0x80; ++i, rest >>= 7) {
-    bytes += static_cast<unsigned char>(rest | 0x80);
+    bytes.push_back(static_cast<std::uint8_t>(rest | 0x80));
   }
-  bytes += static_cast<unsigned char>(rest);
+  bytes.push_back(static_cast<std::uint8_t>(rest));
 }
 
-std::int64_t take_number(const Bytes& bytes, std::size_t& at) {
+std::int64_t take_number(ByteSpan bytes, std::size_t& at) {
   std::uint64_t value = 0;
   for (unsigned i = 0; i <= kLastByte; ++i) {
     if (at == bytes.size()) refuse("truncated number");
@@ -145,7 +146,7 @@ Bytes coded(std::span<const std::uint64_t> numbers) {
   return bytes;
 }
 
-std::vector<std::uint64_t> decoded(const Bytes& bytes, std::size_t at, std::size_t most) {
+std::vector<std::uint64_t> decoded(ByteSpan bytes, std::size_t at, std::size_t most) {
   std::vector<std::uint64_t> numbers;
   while (at < bytes.size()) {
     const std::int64_t number = take_number(bytes, at);
@@ -173,8 +174,8 @@ std::vector<std::uint64_t> bucket_counts(std::string_view text) {
     refuse("not an HdrHistogram (V2, compressed)");
   }
   if (big_endian<std::uint32_t>(outer, 4) != outer.size() - kOuterHeader) refuse("truncated");
-  const Bytes inner =
-      inflated(outer.substr(kOuterHeader), kInnerHeader + kLongestNumber * Histogram::kBuckets);
+  const Bytes inner = inflated(ByteSpan(outer).subspan(kOuterHeader),
+                               kInnerHeader + kLongestNumber * Histogram::kBuckets);
   if (inner.size() < kInnerHeader || big_endian<std::uint32_t>(inner, 0) != kCookie) {
     refuse("not an HdrHistogram (V2)");
   }
@@ -204,11 +205,13 @@ std::string pack_histogram(const Histogram& histogram) {
   append_big_endian(inner, kLowest);
   append_big_endian(inner, kHighest);
   append_big_endian(inner, std::bit_cast<std::uint64_t>(1.0));
-  const Bytes compressed = deflated(inner + payload);
+  inner.insert(inner.end(), payload.begin(), payload.end());
+  const Bytes compressed = deflated(inner);
   Bytes outer;
   append_big_endian(outer, kCompressedCookie);
   append_big_endian(outer, static_cast<std::uint32_t>(compressed.size()));
-  return to_base64(outer + compressed);
+  outer.insert(outer.end(), compressed.begin(), compressed.end());
+  return to_base64(outer);
 }
 
 Histogram unpack_histogram(std::string_view text, std::uint64_t max, std::uint64_t total) {
