@@ -13,6 +13,7 @@
 #include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/units.h"
+#include "filesets/system/varint.h"
 #include "replay/results/latency.h"
 #include "replay/results/operation_classes.h"
 
@@ -107,27 +108,17 @@ Number big_endian(ByteSpan bytes, std::size_t at) {
   return value;
 }
 
-// LEB128 of at most nine bytes; the last one has eight bits ("LEB128-64b9B").
-constexpr unsigned kLastByte = 8;
-
 void append_number(Bytes& bytes, std::int64_t number) {
-  auto rest = static_cast<std::uint64_t>(number) << 1 ^ static_cast<std::uint64_t>(number >> 63);
-  for (unsigned i = 0; i < kLastByte && rest >= 0x80; ++i, rest >>= 7) {
-    bytes.push_back(static_cast<std::uint8_t>(rest | 0x80));
-  }
-  bytes.push_back(static_cast<std::uint8_t>(rest));
+  write_varint<kHdrVarintBytes>(zigzag(static_cast<std::uint64_t>(number)),
+                                [&bytes](std::uint8_t byte) { bytes.push_back(byte); });
 }
 
 std::int64_t take_number(ByteSpan bytes, std::size_t& at) {
-  std::uint64_t value = 0;
-  for (unsigned i = 0; i <= kLastByte; ++i) {
+  const auto next = [&] {
     if (at == bytes.size()) refuse("truncated number");
-    const std::uint64_t byte = bytes[at++];
-    const bool last = i == kLastByte || (byte & 0x80) == 0;
-    value |= (i == kLastByte ? byte : byte & 0x7f) << (7 * i);
-    if (last) break;
-  }
-  return static_cast<std::int64_t>(value >> 1 ^ (0 - (value & 1)));
+    return bytes[at++];
+  };
+  return static_cast<std::int64_t>(unzigzag(read_varint<kHdrVarintBytes>(next).value()));
 }
 
 // Leaves out trailing zeros.
@@ -157,8 +148,6 @@ std::vector<std::uint64_t> decoded(ByteSpan bytes, std::size_t at, std::size_t m
   return numbers;
 }
 
-constexpr std::size_t kLongestNumber = 9;
-
 // The headers of HdrHistogram's encoding, V2. Outer: cookie, length of the compressed part. Inner:
 // cookie, length of the counts, normalising index offset, significant digits, lowest and highest
 // value, integer-to-double ratio.
@@ -175,7 +164,7 @@ std::vector<std::uint64_t> bucket_counts(std::string_view text) {
   }
   if (big_endian<std::uint32_t>(outer, 4) != outer.size() - kOuterHeader) refuse("truncated");
   const Bytes inner = inflated(ByteSpan(outer).subspan(kOuterHeader),
-                               kInnerHeader + kLongestNumber * Histogram::kBuckets);
+                               kInnerHeader + kHdrVarintBytes * Histogram::kBuckets);
   if (inner.size() < kInnerHeader || big_endian<std::uint32_t>(inner, 0) != kCookie) {
     refuse("not an HdrHistogram (V2)");
   }
@@ -223,7 +212,7 @@ std::string pack_numbers(std::span<const std::uint64_t> numbers) {
 }
 
 std::vector<std::uint64_t> unpack_numbers(std::string_view text, std::size_t most) {
-  return decoded(inflated(from_base64(text), kLongestNumber * most), 0, most);
+  return decoded(inflated(from_base64(text), kHdrVarintBytes * most), 0, most);
 }
 
 Histogram histogram_of(const SizeLatency& latency) {

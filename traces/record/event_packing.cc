@@ -3,37 +3,26 @@
 #include <algorithm>
 #include <cstring>
 
+#include "filesets/system/varint.h"
+
 namespace filereel {
 namespace {
 
 // A packed event contains its size. If that is at least a head's size, it continues with the entry
-// of its thread, a bit for each word that differs, and the differences. The rest is copied. Numbers
-// have seven bits per byte, lowest first; the sign of a difference is the lowest bit.
-
-constexpr unsigned kBits = 7;
-constexpr std::uint64_t kMore = 1u << kBits;
+// of its thread, a bit for each word that differs, and the differences. The rest is copied.
 
 std::byte* put_number(std::uint64_t number, std::byte* out) {
-  for (; number >= kMore; number >>= kBits) *out++ = static_cast<std::byte>(number | kMore);
-  *out++ = static_cast<std::byte>(number);
+  write_varint(number, [&out](std::uint8_t byte) { *out++ = std::byte{byte}; });
   return out;
 }
 
 std::uint64_t take_number(std::span<const std::byte>& packed) {
-  std::uint64_t number = 0;
-  for (unsigned shift = 0;; shift += kBits) {
-    const auto byte = static_cast<std::uint64_t>(packed.front());
+  const auto next = [&packed] {
+    const auto byte = static_cast<std::uint8_t>(packed.front());
     packed = packed.subspan(1);
-    number |= (byte & (kMore - 1)) << shift;
-    if (byte < kMore) return number;
-  }
-}
-
-std::uint64_t folded(std::uint64_t difference) {
-  return difference << 1 ^ (difference >> 63 ? ~std::uint64_t{0} : 0);
-}
-std::uint64_t unfolded(std::uint64_t number) {
-  return number >> 1 ^ (number & 1 ? ~std::uint64_t{0} : 0);
+    return byte;
+  };
+  return read_varint(next).value();  // written by put_number
 }
 
 }  // namespace
@@ -54,7 +43,7 @@ std::byte* EventPacker::pack(std::span<const std::byte> event, std::byte* out) {
     for (std::size_t i = 0; i < kHeadWords; ++i) {
       if (head[i] == last[i]) continue;
       bits = static_cast<std::uint16_t>(bits | 1u << i);
-      out = put_number(folded(head[i] - last[i]), out);
+      out = put_number(zigzag(head[i] - last[i]), out);
     }
     std::memcpy(differing, &bits, sizeof(bits));
     last = head;
@@ -72,7 +61,7 @@ std::span<const std::byte> EventUnpacker::unpack(std::span<const std::byte>& pac
     std::memcpy(&bits, &packed[1], sizeof(bits));
     packed = packed.subspan(1 + sizeof(bits));
     for (std::size_t i = 0; i < kHeadWords; ++i) {
-      if (bits >> i & 1u) last[i] += unfolded(take_number(packed));
+      if (bits >> i & 1u) last[i] += unzigzag(take_number(packed));
     }
     std::memcpy(event_.data(), last.data(), sizeof(last));
     rest = rest.subspan(sizeof(bpf_event));

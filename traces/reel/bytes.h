@@ -5,10 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+
+#include "filesets/system/varint.h"
 
 namespace filereel {
 
@@ -19,13 +22,6 @@ class Damage : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
-
-constexpr std::uint64_t zigzag(std::uint64_t difference) {
-  return (difference << 1) ^ (0 - (difference >> 63));
-}
-constexpr std::uint64_t unzigzag(std::uint64_t code) {
-  return (code >> 1) ^ (0 - (code & 1));
-}
 
 inline void put_u32(std::string& out, std::uint32_t value) {
   char bytes[sizeof value];
@@ -39,10 +35,8 @@ inline void put_u64(std::string& out, std::uint64_t value) {
   out.append(bytes, sizeof value);
 }
 
-// LEB128: seven bits per byte, the lowest first; the high bit is clear in the last byte.
 inline void put_varint(std::string& out, std::uint64_t value) {
-  for (; value >= 0x80; value >>= 7) out += static_cast<char>(value | 0x80);
-  out += static_cast<char>(value);
+  write_varint(value, [&out](std::uint8_t byte) { out += static_cast<char>(byte); });
 }
 
 inline void put_text(std::string& out, std::string_view text) {
@@ -69,15 +63,9 @@ class ByteReader {
   std::uint64_t u64() { return number<std::uint64_t>(); }
 
   std::uint64_t varint() {
-    std::uint64_t value = 0;
-    for (unsigned shift = 0; shift < 64; shift += 7) {
-      const std::uint8_t byte = u8();
-      const std::uint64_t bits = byte & 0x7f;
-      if ((bits << shift) >> shift != bits) break;
-      value |= bits << shift;
-      if (byte < 0x80) return value;
-    }
-    throw Damage("a number has more than 64 bits");
+    const std::optional<std::uint64_t> value = read_varint([this] { return u8(); });
+    if (!value) throw Damage("a number has more than 64 bits");
+    return *value;
   }
 
   // A number up to `most`; `what` is the subject of the message.
