@@ -1,7 +1,6 @@
 #include "tools/command_line.h"
 
 #include <algorithm>
-#include <charconv>
 #include <exception>
 #include <sstream>
 #include <string>
@@ -14,6 +13,7 @@
 #include "filesets/system/error.h"
 #include "filesets/system/failure_text.h"
 #include "filesets/system/nearest.h"
+#include "filesets/system/numbers.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/process.h"
 #include "filesets/system/sandbox.h"
@@ -136,10 +136,7 @@ void add_commands(CLI::App& app, Session& session) {
 
 CLI::Validator in_range(std::uint32_t least, std::uint32_t most) {
   const auto check = [least, most](const std::string& text) -> std::string {
-    std::uint32_t value = 0;
-    const char* const end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, value);
-    if (error == std::errc() && stop == end && value >= least && value <= most) return "";
+    if (parse_number_in<std::uint32_t>(text, least, most)) return "";
     return fmt::format("Value {} not in range {} to {}", text, least, most);
   };
   return {check, ""};

@@ -1,6 +1,5 @@
 #include "tools/comparison_output.h"
 
-#include <charconv>
 #include <cmath>
 #include <string_view>
 
@@ -11,6 +10,7 @@
 
 #include "filesets/system/counted.h"
 #include "filesets/system/error.h"
+#include "filesets/system/numbers.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
 #include "replay/compare/comparison.h"
@@ -31,12 +31,12 @@ namespace {
 
 // "5%", "5 %" or "0.05".
 double parse_share(std::string_view text) {
+  std::string_view unit = text;
   double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  std::string_view unit(end, text.data() + text.size());
+  const bool is_number = take_number(unit, value);
   if (unit.starts_with(' ')) unit.remove_prefix(1);
   if (unit == "%") value /= 100;
-  const bool known = error == std::errc() && (unit.empty() || unit == "%");
+  const bool known = is_number && (unit.empty() || unit == "%");
   if (!known || !std::isfinite(value) || value <= 0 || value >= 1) {
     throw Error(ErrorKind::usage,
                 fmt::format("--threshold '{}' must be above 0% and below 100%, such as 5%", text));

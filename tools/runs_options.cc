@@ -1,21 +1,17 @@
 #include "tools/runs_options.h"
 
-#include <charconv>
-
 #include <fmt/format.h>
 
 #include "filesets/system/error.h"
+#include "filesets/system/numbers.h"
 #include "filesets/system/units.h"
 #include "replay/run/precision.h"
 
 namespace filereel {
 namespace {
 
-std::uint32_t parse_count(const std::string& text) {
-  std::uint32_t count = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, count);
-  if (error == std::errc() && stop == end && count >= 1 && count <= kMostRuns) return count;
+std::uint32_t run_count(const std::string& text) {
+  if (const auto count = parse_number_in<std::uint32_t>(text, 1, kMostRuns)) return *count;
   throw Error(ErrorKind::usage,
               fmt::format("--runs {}: must be auto or a number from 1 to {}", text, kMostRuns));
 }
@@ -41,7 +37,7 @@ void apply_runs(const RunsArguments& arguments, std::optional<std::uint32_t>& ru
   if (arguments.runs == "auto") {
     if (!automatic) automatic.emplace();
   } else if (!arguments.runs.empty()) {
-    runs = parse_count(arguments.runs);
+    runs = run_count(arguments.runs);
     automatic.reset();
   }
   const auto check = [&](const std::string& text, std::string_view option) {

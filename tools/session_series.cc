@@ -1,7 +1,6 @@
 #include "tools/session_series.h"
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <condition_variable>
@@ -22,6 +21,7 @@
 #include "filesets/ownership/output_stream.h"
 #include "filesets/system/counted.h"
 #include "filesets/system/error.h"
+#include "filesets/system/numbers.h"
 #include "filesets/system/path_kind.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
@@ -46,10 +46,7 @@ constexpr std::uint32_t kMostSessions = 1000;
 std::uint32_t sessions_of(const SeriesArguments& arguments) {
   const std::string& text = arguments.sessions;
   if (text.empty()) return 1;
-  std::uint32_t count = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, count);
-  if (error == std::errc() && stop == end && count >= 1 && count <= kMostSessions) return count;
+  if (const auto count = parse_number_in<std::uint32_t>(text, 1, kMostSessions)) return *count;
   throw Error(ErrorKind::usage, fmt::format("--sessions {}: must be a number from 1 to {}",
                                             printable(text), kMostSessions));
 }

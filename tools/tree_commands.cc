@@ -1,6 +1,5 @@
 // filereel capture and populate: convert between directory trees and file sets.
 #include <atomic>
-#include <charconv>
 #include <memory>
 #include <string>
 #include <system_error>
@@ -17,6 +16,7 @@
 #include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/mount_info.h"
+#include "filesets/system/numbers.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/sandbox.h"
 #include "filesets/system/units.h"
@@ -116,10 +116,8 @@ FileSystemLimits limits_of_folder(const std::string& folder) {
 
 // What is wrong with a scale; "" if nothing is.
 std::string wrong_scale(const std::string& text) {
-  double scale = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, scale);
-  if (error == std::errc() && stop == end && scale > 0 && scale <= kMaxScale) return "";
+  const auto scale = parse_number_in<double>(text, 0, kMaxScale);
+  if (scale && *scale > 0) return "";
   return fmt::format("must be a number above 0 and up to {}, not '{}'", kMaxScale, printable(text));
 }
 

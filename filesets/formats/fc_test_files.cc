@@ -1,6 +1,5 @@
 #include "filesets/formats/fc_test_files.h"
 
-#include <charconv>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "filesets/specification/scaling.h"
 #include "filesets/specification/specification.h"
 #include "filesets/system/error.h"
+#include "filesets/system/numbers.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
 
@@ -101,10 +101,8 @@ FileGroup parse_pattern(const Line& line) {
       "expected a number of files and their size such as '100 x 1 MB'";
   std::string_view rest = line.text;
   FileGroup group;
-  const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), group.count);
-  if (error != std::errc()) line.fail(kExpected);
+  if (!take_number(rest, group.count)) line.fail(kExpected);
   if (group.count > kMaxCount) line.fail("more than 100 million files; reduce the count");
-  rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
   const std::size_t before = rest.size();
   rest = rest.substr(std::min(rest.find_first_not_of(" \t,;*"), rest.size()));
   for (const std::string_view word : {"files", "file", "x"}) {

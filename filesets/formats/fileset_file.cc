@@ -1,7 +1,6 @@
 #include "filesets/formats/fileset_file.h"
 
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <vector>
@@ -15,6 +14,7 @@
 #include "filesets/system/error.h"
 #include "filesets/system/escapes.h"
 #include "filesets/system/limits.h"
+#include "filesets/system/numbers.h"
 #include "filesets/system/zstd_failure.h"
 
 namespace filereel {
@@ -29,12 +29,6 @@ constexpr std::string_view kRemedy =
 struct FreeDecompressor {
   void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
 };
-
-template <typename T>
-bool parse_number(std::string_view text, T& out, int base = 10) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out, base);
-  return error == std::errc() && end == text.data() + text.size();
-}
 
 // Returns the text up to the next blank and removes both from `rest`.
 std::string_view next_word(std::string_view& rest) {

@@ -17,7 +17,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <ctime>
 #include <iterator>
@@ -34,6 +33,7 @@
 #include "filesets/system/error.h"
 #include "filesets/system/escapes.h"
 #include "filesets/system/limits.h"
+#include "filesets/system/numbers.h"
 #include "filesets/system/read_file.h"
 #include "filesets/system/remote_mounts.h"
 
@@ -64,25 +64,10 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-// Parses a number at the start of `text` and removes it.
-template <typename T>
-bool take_number(std::string_view& text, T& number, int base = 10) {
-  const char* const begin = text.data();
-  const auto [stop, error] = std::from_chars(begin, begin + text.size(), number, base);
-  if (error != std::errc()) return false;
-  text.remove_prefix(static_cast<std::size_t>(stop - begin));
-  return true;
-}
-
 bool take_blank(std::string_view& text) {
   if (!text.starts_with(' ')) return false;
   text.remove_prefix(1);
   return true;
-}
-
-template <typename T>
-bool parse_number(std::string_view text, T& number) {
-  return take_number(text, number) && text.empty();
 }
 
 bool parse_entries(std::string_view text, std::vector<std::uint64_t>& entries) {

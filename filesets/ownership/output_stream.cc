@@ -1,7 +1,7 @@
 #include "filesets/ownership/output_stream.h"
 
 #include <array>
-#include <charconv>
+#include <climits>
 #include <cstdlib>
 #include <initializer_list>
 #include <string_view>
@@ -18,6 +18,7 @@
 #include "filesets/ownership/attributes.h"
 #include "filesets/system/directory_path.h"
 #include "filesets/system/error.h"
+#include "filesets/system/numbers.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/write_to.h"
 
@@ -28,13 +29,6 @@ namespace fs = boost::filesystem;
 
 [[noreturn]] void fail(const std::string& path, std::string_view what) {
   throw_failed(fmt::format("{}: {}", path, what));
-}
-
-std::optional<int> number_of(std::string_view text) {
-  int number = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool all = error == std::errc() && stop == text.data() + text.size();
-  return all && number >= 0 ? std::optional(number) : std::nullopt;
 }
 
 // Shares the position with the descriptor that was passed to filereel.
@@ -77,7 +71,7 @@ std::optional<int> own_descriptor(const std::string& path) {
     const fs::path folder = canonical_path(at.parent_path().string());
     if (folder.empty()) return std::nullopt;
     if (folder.string().starts_with(process + "/") && folder.filename() == "fd") {
-      return number_of(at.filename().string());
+      return parse_number_in<int>(at.filename().string(), 0, INT_MAX);
     }
     const fs::path target = fs::read_symlink(folder / at.filename(), error);
     at = target.is_absolute() ? target : folder / target;

@@ -1,6 +1,5 @@
 #include "filesets/specification/specification.h"
 
-#include <charconv>
 #include <chrono>
 #include <optional>
 #include <string>
@@ -12,6 +11,7 @@
 #include "filesets/specification/scaling.h"
 #include "filesets/specification/yaml_reader.h"
 #include "filesets/system/error.h"
+#include "filesets/system/numbers.h"
 #include "filesets/system/printable.h"
 
 namespace filereel {
@@ -55,20 +55,17 @@ std::uint64_t read_size(const YamlValue& value) {
 }
 
 std::uint32_t read_mode(const YamlValue& value) {
-  const std::string text = value.text();
-  std::uint32_t mode = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), mode, 8);
-  if (error != std::errc() || end != text.data() + text.size() || mode > 07777) {
+  const auto mode = parse_number<std::uint32_t>(value.text(), 8);
+  if (!mode || *mode > 07777) {
     value.fail("must be permission bits in octal, 0 to 7777, such as 0644");
   }
-  return mode;
+  return *mode;
 }
 
 // Parses and removes a fixed number of decimal digits at the start of `text`.
 bool take_digits(std::string_view& text, std::size_t digits, int& out) {
   if (text.size() < digits) return false;
-  const auto [end, error] = std::from_chars(text.begin(), text.begin() + digits, out);
-  if (error != std::errc() || end != text.begin() + digits || out < 0) return false;
+  if (!parse_number(text.substr(0, digits), out) || out < 0) return false;
   text.remove_prefix(digits);
   return true;
 }

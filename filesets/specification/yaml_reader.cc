@@ -1,7 +1,6 @@
 #include "filesets/specification/yaml_reader.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <sstream>
 #include <unordered_map>
@@ -15,6 +14,7 @@
 #include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/nearest.h"
+#include "filesets/system/numbers.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
 
@@ -137,23 +137,20 @@ std::string YamlValue::text() const {
 
 std::uint64_t YamlValue::whole_number(std::uint64_t min, std::uint64_t max) const {
   const std::string value = text();
-  std::uint64_t result = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), result);
-  if (error != std::errc() || end != value.data() + value.size() || result < min || result > max) {
+  const auto result = parse_number_in<std::uint64_t>(value, min, max);
+  if (!result) {
     fail(fmt::format("must be a whole number from {} to {}, not '{}'", min, max, printable(value)));
   }
-  return result;
+  return *result;
 }
 
 double YamlValue::number(double min, double max) const {
   const std::string value = text();
-  double result = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), result);
-  if (error != std::errc() || end != value.data() + value.size() ||
-      !(result >= min && result <= max)) {
+  const auto result = parse_number_in<double>(value, min, max);
+  if (!result) {
     fail(fmt::format("must be a number from {} to {}, not '{}'", min, max, printable(value)));
   }
-  return result;
+  return *result;
 }
 
 std::uint64_t YamlValue::size() const {
@@ -183,10 +180,8 @@ std::uint32_t YamlValue::share() const {
   rest.remove_suffix(1);
   while (!rest.empty() && rest.back() == ' ') rest.remove_suffix(1);
   std::uint32_t thousandths = 0;
-  const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), thousandths);
-  if (error != std::errc() || thousandths > 100) wrong();
+  if (!take_number(rest, thousandths) || thousandths > 100) wrong();
   thousandths *= 1000;
-  rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
   if (!rest.empty()) {
     if (rest.front() != '.' || rest.size() < 2 || rest.size() > 4) wrong();
     std::uint32_t unit = 100;

@@ -1,6 +1,5 @@
 #include "filesets/system/mount_info.h"
 
-#include <charconv>
 #include <cstdio>
 #include <fstream>
 #include <sstream>
@@ -10,6 +9,7 @@
 #include <sys/sysmacros.h>
 
 #include "filesets/system/directory_path.h"
+#include "filesets/system/numbers.h"
 #include "filesets/system/path_kind.h"
 
 namespace filereel {
@@ -20,8 +20,9 @@ std::string unescape(const std::string& text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '\\' && i + 3 < text.size()) {
+      std::string_view digits = std::string_view(text).substr(i + 1, 3);
       unsigned code = 0;
-      std::from_chars(text.data() + i + 1, text.data() + i + 4, code, 8);
+      take_number(digits, code, 8);
       out += static_cast<char>(code);
       i += 3;
     } else {

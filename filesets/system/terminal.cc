@@ -1,11 +1,12 @@
 #include "filesets/system/terminal.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <string_view>
 
 #include <unistd.h>
+
+#include "filesets/system/numbers.h"
 
 namespace filereel {
 namespace {
@@ -22,11 +23,9 @@ constexpr Launcher kLaunchers[] = {
 // Nothing that is not a number.
 std::uint32_t number_in(const char* variable) {
   const char* const text = std::getenv(variable);
+  std::string_view rest = text ? text : "";
   std::uint32_t number = 0;
-  if (text) {
-    const std::string_view all = text;
-    std::from_chars(all.data(), all.data() + all.size(), number);
-  }
+  take_number(rest, number);
   return number;
 }
 

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <span>
 
 #include <fmt/format.h>
 
+#include "filesets/system/numbers.h"
 #include "filesets/system/printable.h"
 
 namespace filereel {
@@ -73,13 +73,6 @@ std::string_view take_digits(std::string_view& text) {
   return digits;
 }
 
-std::optional<std::uint64_t> to_number(std::string_view digits) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
-  return value;
-}
-
 const Unit* find_unit(std::span<const Unit> units, std::string_view name) {
   const auto same = [name](const Unit& unit) {
     return std::ranges::equal(unit.name, name, [](char expected, char given) {
@@ -114,7 +107,7 @@ std::uint64_t parse_quantity(std::string_view text, std::string_view where, Erro
   if (whole.empty()) throw fail(not_one);
   while (decimals.ends_with('0')) decimals.remove_suffix(1);
 
-  const std::optional<std::uint64_t> number = to_number(whole);
+  const auto number = parse_number<std::uint64_t>(whole);
   const std::string_view name = trimmed(rest);
   if (name.empty() && number == 0 && decimals.empty()) return 0;  // of any unit
   const Unit* const unit = find_unit(units, name);
@@ -128,7 +121,8 @@ std::uint64_t parse_quantity(std::string_view text, std::string_view where, Erro
     std::uint64_t scale = 1;
     for (std::size_t i = 0; i < decimals.size(); ++i) scale *= 10;
     // Rounded down: 1.3 KiB are 1331 bytes.
-    const std::uint64_t part = to_number(decimals).value_or(0) * unit->size / scale;
+    const std::uint64_t part =
+        parse_number<std::uint64_t>(decimals).value_or(0) * unit->size / scale;
     if (__builtin_add_overflow(result, part, &result)) throw fail("is too large");
   }
   return result;

@@ -1,7 +1,6 @@
 #include "replay/history/history.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <optional>
 #include <set>
@@ -17,6 +16,7 @@
 #include "filesets/system/descriptor.h"
 #include "filesets/system/error.h"
 #include "filesets/system/limits.h"
+#include "filesets/system/numbers.h"
 #include "filesets/system/path_kind.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/read_file.h"
@@ -143,13 +143,11 @@ std::vector<HistoryEntry> find_entries(const HistoryDirectory& history, std::str
   while (which.ends_with('/')) which.remove_suffix(1);
   const std::string_view name =
       which.ends_with(kSuffix) ? which.substr(0, which.size() - kSuffix.size()) : which;
-  std::uint32_t number = 0;
-  const auto [end, error] = std::from_chars(which.data(), which.data() + which.size(), number);
-  const bool is_number = error == std::errc() && end == which.data() + which.size();
+  const auto number = parse_number<std::uint32_t>(which);
   std::vector<HistoryEntry> found;
   for (const HistoryEntry& entry : history.entries) {
     const bool inside = entry.name.starts_with(name) && entry.name.substr(name.size(), 1) == "/";
-    if (entry.name == name || inside || (is_number && entry.number == number)) {
+    if (entry.name == name || inside || (number && entry.number == *number)) {
       found.push_back(entry);
     }
   }

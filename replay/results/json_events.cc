@@ -2,7 +2,6 @@
 // the places are filled. Its errors are told in nlohmann's words, by parsing the text again.
 #include "replay/results/json_events.h"
 
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -17,6 +16,7 @@
 #include <rapidjson/memorystream.h>
 #include <rapidjson/reader.h>
 
+#include "filesets/system/numbers.h"
 #include "filesets/system/utf8.h"
 
 namespace filereel {
@@ -96,18 +96,14 @@ bool has_surrogate(std::string_view text) {
 
 // Integers beyond 64 bits are rounded. Nothing for numbers that no double holds.
 std::optional<JsonEvent> number_event(const char* text, std::size_t length) {
-  const char* const end = text + length;
-  const auto parsed = [&](auto& value) {
-    const auto [rest, error] = std::from_chars(text, end, value);
-    return error == std::errc() && rest == end;
-  };
-  std::uint64_t natural = 0;
-  std::int64_t integer = 0;
-  if (*text != '-' ? parsed(natural) : parsed(integer)) {
-    return *text != '-' ? JsonEvent(natural) : JsonEvent(integer);
+  const std::string_view all(text, length);
+  if (*text == '-') {
+    if (const auto integer = parse_number<std::int64_t>(all)) return *integer;
+  } else if (const auto natural = parse_number<std::uint64_t>(all)) {
+    return *natural;
   }
   double number = 0;
-  if (!parsed(number)) number = std::strtod(text, nullptr);  // too small, or too large
+  if (!parse_number(all, number)) number = std::strtod(text, nullptr);  // too small, or too large
   if (!std::isfinite(number)) return std::nullopt;
   return number;
 }

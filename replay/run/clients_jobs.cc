@@ -1,13 +1,13 @@
 #include "replay/run/clients_jobs.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "filesets/system/counted.h"
 #include "filesets/system/error.h"
+#include "filesets/system/numbers.h"
 #include "filesets/system/printable.h"
 #include "replay/run/job_around.h"
 #include "replay/run/work_digest.h"
@@ -99,11 +99,8 @@ class ReelPerClient final : public JobAround {
   std::vector<std::unique_ptr<Job>> others_;
 };
 
-std::uint32_t parse_count(const std::string& text) {
-  std::uint32_t count = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, count);
-  if (error == std::errc() && stop == end && count > 0) return count;
+std::uint32_t client_count(const std::string& text) {
+  if (const auto count = parse_number_in<std::uint32_t>(text, 1, UINT32_MAX)) return *count;
   throw Error(ErrorKind::usage,
               fmt::format("clients={}: must be a number from 1", printable(text)));
 }
@@ -114,7 +111,7 @@ std::unique_ptr<Job> with_clients(std::unique_ptr<Job> job, std::span<const std:
                                   bool swept) {
   std::vector<std::uint32_t> numbers;
   for (const std::string& text : counts) {
-    numbers.push_back(parse_count(text));
+    numbers.push_back(client_count(text));
     if (std::ranges::count(numbers, numbers.back()) == 1) continue;
     throw Error(ErrorKind::usage, fmt::format("clients={}: occurs twice", numbers.back()));
   }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,6 +9,7 @@
 #include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/nearest.h"
+#include "filesets/system/numbers.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
 #include "replay/run/job_around.h"
@@ -25,10 +25,10 @@ DrivePart parse_part(const std::string& text) {
   for (const auto& [name, place] : kNames) {
     if (text == name) return {text, place};
   }
+  std::string_view rest = text;
   double percent = -1;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), percent);
-  const std::string_view rest(stop, text.data() + text.size());
-  if (error != std::errc() || (rest != "%" && rest != " %") || !(percent >= 0 && percent <= 100)) {
+  if (!take_number(rest, percent) || (rest != "%" && rest != " %") ||
+      !(percent >= 0 && percent <= 100)) {
     throw Error(
         ErrorKind::usage,
         fmt::format("invalid value '{}' for --parts: expected begin, middle, end, or 0% to 100%",

@@ -1,7 +1,6 @@
 #include "replay/run/job_options.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include <fmt/format.h>
 
@@ -9,6 +8,7 @@
 #include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/nearest.h"
+#include "filesets/system/numbers.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
 #include "replay/run/copy_command.h"
@@ -24,10 +24,7 @@ using Values = std::span<const std::string>;
 // Messages that begin with "must" follow the name of the parameter.
 template <class Number>
 Number number(const std::string& text, Number least, Number most) {
-  Number value{};
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error == std::errc() && stop == end && value >= least && value <= most) return value;
+  if (const auto value = parse_number_in<Number>(text, least, most)) return *value;
   throw Error(ErrorKind::usage, fmt::format("must be a number from {} to {}", least, most));
 }
 

@@ -1,7 +1,6 @@
 #include "replay/run/precision.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -9,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "filesets/system/numbers.h"
 #include "filesets/system/printable.h"
 #include "replay/results/latency.h"
 #include "replay/statistics/order.h"
@@ -19,9 +19,7 @@ namespace {
 // "3%" as 0.03.
 std::optional<double> share_of(std::string_view text) {
   double percent = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), percent);
-  const std::string_view unit(stop, text.data() + text.size());
-  const bool known = error == std::errc() && (unit == "%" || unit == " %");
+  const bool known = take_number(text, percent) && (text == "%" || text == " %");
   if (!known || !(percent > 0) || percent > 100) return std::nullopt;
   return percent / 100;
 }

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "filesets/system/error.h"
 #include "filesets/system/nearest.h"
+#include "filesets/system/numbers.h"
 #include "filesets/system/printable.h"
 
 namespace filereel {
@@ -22,9 +22,7 @@ constexpr std::uint64_t kLongestNs = 1ULL << 62;  // 146 years; sums stay in ran
 
 double parse_speed(std::string_view factor, std::string_view whole) {
   double speed = 0;
-  const auto [end, error] = std::from_chars(factor.data(), factor.data() + factor.size(), speed);
-  if (error != std::errc() || std::string_view(end, factor.data() + factor.size()) != "x" ||
-      !(speed >= kSlowest && speed <= kFastest)) {
+  if (!take_number(factor, speed) || factor != "x" || !(speed >= kSlowest && speed <= kFastest)) {
     constexpr std::array<std::string_view, 3> kPaces = {"asap", "natural", "think"};
     throw Error(
         ErrorKind::usage,

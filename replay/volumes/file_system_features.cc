@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 #include <sstream>
 #include <utility>
@@ -14,6 +13,7 @@
 #include "filesets/system/directory_names.h"
 #include "filesets/system/error.h"
 #include "filesets/system/limits.h"
+#include "filesets/system/numbers.h"
 #include "filesets/system/packages.h"
 #include "filesets/system/path_kind.h"
 #include "filesets/system/process.h"
@@ -30,8 +30,7 @@ std::string trimmed(std::string_view text) {
 
 std::optional<std::uint64_t> number_of(std::string_view text) {
   std::uint64_t number = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
-  return read.ec == std::errc() ? std::optional(number) : std::nullopt;
+  return take_number(text, number) ? std::optional(number) : std::nullopt;
 }
 
 constexpr std::string_view kJournalFeatures = "journal features";

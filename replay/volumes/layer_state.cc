@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <sstream>
 #include <string_view>
 
@@ -15,6 +14,7 @@
 
 #include "filesets/system/counted.h"
 #include "filesets/system/descriptor.h"
+#include "filesets/system/numbers.h"
 #include "filesets/system/path_kind.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
@@ -33,7 +33,7 @@ std::string device_name(const std::string& folder) {
 // reshaped from 5 to 4 disks.
 std::uint64_t leading_number(std::string_view text) {
   std::uint64_t number = 0;
-  std::from_chars(text.data(), text.data() + text.size(), number);
+  take_number(text, number);
   return number;
 }
 

@@ -1,7 +1,6 @@
 #include "replay/volumes/processes.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include "filesets/system/directory_names.h"
+#include "filesets/system/numbers.h"
 #include "filesets/system/path_kind.h"
 #include "replay/volumes/sysfs.h"
 
@@ -19,10 +19,7 @@ namespace {
 std::vector<pid_t> all_processes() {
   std::vector<pid_t> processes;
   for (const std::string& name : names_at("/proc")) {
-    pid_t number = 0;
-    const char* const end = name.data() + name.size();
-    const auto [stop, error] = std::from_chars(name.data(), end, number);
-    if (error == std::errc() && stop == end) processes.push_back(number);
+    if (const auto number = parse_number<pid_t>(name)) processes.push_back(*number);
   }
   return processes;
 }

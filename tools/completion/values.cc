@@ -2,7 +2,6 @@
 // their definitions. The few words listed here belong to parsers, and tests check that these accept
 // them.
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 #include <ranges>
 
@@ -10,6 +9,7 @@
 
 #include "filesets/catalog/catalog.h"
 #include "filesets/system/directory_names.h"
+#include "filesets/system/numbers.h"
 #include "filesets/system/units.h"
 #include "replay/run/catalogue.h"
 #include "replay/volumes/file_system.h"
@@ -57,9 +57,9 @@ Candidates block_devices() {
   Candidates candidates;
   for (const std::string& name : names_at("/sys/class/block")) {
     const std::string text = read_sysfs("/sys/class/block/" + name + "/size");
+    std::string_view rest = text;
     std::uint64_t sectors = 0;
-    std::from_chars(text.data(), text.data() + text.size(), sectors);
-    if (sectors == 0) continue;
+    if (!take_number(rest, sectors) || sectors == 0) continue;
     candidates.emplace_back("/dev/" + name, format_size(sectors * kSector));
   }
   std::ranges::sort(candidates, {}, &Candidate::text);

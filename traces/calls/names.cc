@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <string>
 
 #include <fcntl.h>
 #include <linux/openat2.h>
 
+#include "filesets/system/numbers.h"
 #include "traces/open_flags.h"
 
 namespace filereel {
@@ -35,10 +35,7 @@ std::optional<MagicPath> magic_path(std::string_view path, std::uint32_t process
     }
   }
   if (take("fd/")) {
-    const auto [end, error] =
-        std::from_chars(path.data(), path.data() + path.size(), found.descriptor);
-    if (error != std::errc{} || found.descriptor < 0) return std::nullopt;
-    path.remove_prefix(static_cast<std::size_t>(end - path.data()));
+    if (!take_number(path, found.descriptor) || found.descriptor < 0) return std::nullopt;
   } else if (!take("cwd")) {
     return std::nullopt;
   }

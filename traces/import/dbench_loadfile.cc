@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -15,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "filesets/system/counted.h"
+#include "filesets/system/numbers.h"
 #include "filesets/system/printable.h"
 #include "traces/import/dbench_client.h"
 #include "traces/import/fields.h"
@@ -278,14 +278,12 @@ class LoadFile {
   }
 
   void take_time(const std::string& field) {
-    double seconds = -1;
-    const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), seconds);
-    if (error != std::errc() || end != field.data() + field.size() ||
-        !(seconds >= 0 && seconds <= kLatestSecond)) {
+    const auto seconds = parse_number_in<double>(field, 0, kLatestSecond);
+    if (!seconds) {
       reject(fmt::format("invalid time \"{}\"", printable(field)),
              "expected seconds or an operation at the start of the line");
     }
-    client_.advance_to(static_cast<std::uint64_t>(seconds * 1e9));
+    client_.advance_to(static_cast<std::uint64_t>(*seconds * 1e9));
   }
 
   void check_name(const std::string& name) const {

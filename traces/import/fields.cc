@@ -1,24 +1,15 @@
 #include "traces/import/fields.h"
 
-#include <charconv>
-
 #include <fmt/format.h>
 
 #include "filesets/system/error.h"
+#include "filesets/system/numbers.h"
 #include "filesets/system/printable.h"
 
 namespace filereel {
 namespace {
 
 constexpr std::string_view kBlanks = " \t\r";
-
-template <typename Number>
-std::optional<Number> parse(std::string_view text, int base) {
-  Number value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 }  // namespace
 
@@ -34,14 +25,6 @@ std::string_view take_last_field(std::string_view& line) {
   return field;
 }
 
-std::optional<std::uint64_t> parse_unsigned(std::string_view text) {
-  return parse<std::uint64_t>(text, 10);
-}
-
-std::optional<std::int64_t> parse_signed(std::string_view text) {
-  return parse<std::int64_t>(text, 10);
-}
-
 std::optional<std::int64_t> parse_any_base(std::string_view text) {
   const bool negative = text.starts_with('-');
   if (negative) text.remove_prefix(1);
@@ -53,7 +36,7 @@ std::optional<std::int64_t> parse_any_base(std::string_view text) {
     base = 8;
   }
   if (text.starts_with('-')) return std::nullopt;
-  const std::optional<std::int64_t> value = parse<std::int64_t>(text, base);
+  const std::optional<std::int64_t> value = parse_number<std::int64_t>(text, base);
   return value && negative ? -*value : value;
 }
 

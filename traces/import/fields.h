@@ -21,10 +21,6 @@ std::string_view trim_end(std::string_view line);
 // none.
 std::string_view take_last_field(std::string_view& line);
 
-// A decimal number, the whole of `text`; nullopt for anything else.
-std::optional<std::uint64_t> parse_unsigned(std::string_view text);
-std::optional<std::int64_t> parse_signed(std::string_view text);
-
 // Numbers as strtol reads them with base 0: -7, 0x40, 0600.
 std::optional<std::int64_t> parse_any_base(std::string_view text);
 

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "filesets/system/counted.h"
+#include "filesets/system/numbers.h"
 #include "filesets/system/printable.h"
 #include "traces/import/fields.h"
 
@@ -219,7 +220,7 @@ class Iolog {
 
   void take_time(std::string_view& text) {
     const std::size_t end = std::min(text.find(' '), text.size());
-    const std::optional<std::uint64_t> us = parse_unsigned(text.substr(0, end));
+    const auto us = parse_number<std::uint64_t>(text.substr(0, end));
     if (!us || *us > kLargestOffset / 1000) {
       reject(fmt::format("invalid time \"{}\"", printable(text.substr(0, end))),
              "lines of version 3 start with microseconds");
@@ -248,7 +249,7 @@ class Iolog {
     Fields fields;
     std::string_view rest = text;
     fields.action = take_last_field(rest);
-    if (const std::optional<std::uint64_t> last = parse_unsigned(fields.action)) {
+    if (const auto last = parse_number<std::uint64_t>(fields.action)) {
       const std::string_view offset = take_last_field(rest);
       fields.action = take_last_field(rest);
       fields.offset = number(offset);
@@ -273,7 +274,7 @@ class Iolog {
   }
 
   std::uint64_t number(std::string_view text) const {
-    const std::optional<std::uint64_t> value = parse_unsigned(text);
+    const auto value = parse_number<std::uint64_t>(text);
     if (!value) {
       reject(fmt::format("invalid number of bytes \"{}\"", printable(text)),
              "expected 0 to 2^63 - 1");

@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <sched.h>
 
+#include "filesets/system/numbers.h"
 #include "traces/calls/call_resolver.h"
 #include "traces/import/fields.h"
 
@@ -53,7 +54,7 @@ class Values {
 
   std::optional<std::int64_t> number(char letter) const {
     const std::optional<std::string_view> value = text(letter);
-    return value ? parse_signed(*value) : std::nullopt;
+    return value ? parse_number<std::int64_t>(*value) : std::nullopt;
   }
 
  private:
@@ -246,8 +247,8 @@ class Capture {
   bool take_thread(const Values& values, SystemCall& call) {
     const std::string_view both = values.text('i').value_or("");
     const std::size_t colon = std::min(both.find(':'), both.size());
-    const auto process = parse_unsigned(both.substr(0, colon));
-    const auto thread = parse_unsigned(both.substr(std::min(both.size(), colon + 1)));
+    const auto process = parse_number<std::uint64_t>(both.substr(0, colon));
+    const auto thread = parse_number<std::uint64_t>(both.substr(std::min(both.size(), colon + 1)));
     if (!process || !thread || *process == 0 || *thread == 0) return false;
     if (std::max(*process, *thread) > std::numeric_limits<std::int32_t>::max()) return false;
     process_ = static_cast<std::uint32_t>(*process);
@@ -257,7 +258,7 @@ class Capture {
 
   bool take_time(const Values& values, SystemCall& call) {
     const std::string_view text = values.text('t').value_or("");
-    const std::optional<std::uint64_t> ms = parse_unsigned(text);
+    const auto ms = parse_number<std::uint64_t>(text);
     if (!ms || *ms > kLargestOffset / 1'000'000) return false;
     if (!began_ms_) began_ms_ = ms;
     const std::uint64_t since_ms = *ms - std::min(*ms, *began_ms_);

@@ -1,8 +1,8 @@
 #include "traces/import/strace_lexer.h"
 
 #include <cerrno>
-#include <charconv>
 
+#include "filesets/system/numbers.h"
 #include "traces/import/strace_constants.h"
 #include "traces/import/strace_text.h"
 
@@ -34,12 +34,7 @@ class Rest {
   void blanks() {
     while (!text_.empty() && text_[0] == ' ') text_.remove_prefix(1);
   }
-  bool number(std::uint64_t& value) {
-    const auto [end, error] = std::from_chars(text_.data(), text_.data() + text_.size(), value);
-    if (error != std::errc()) return false;
-    text_.remove_prefix(static_cast<std::size_t>(end - text_.data()));
-    return true;
-  }
+  bool number(std::uint64_t& value) { return take_number(text_, value); }
   // ".123456", in nanoseconds; 0 if missing.
   std::uint64_t fraction() {
     if (text_.size() < 2 || text_[0] != '.' || !is_digit(text_[1])) return 0;

@@ -1,8 +1,8 @@
 #include "traces/import/strace_text.h"
 
 #include <array>
-#include <charconv>
 
+#include "filesets/system/numbers.h"
 #include "traces/calls/system_call.h"
 #include "traces/import/strace_constants.h"
 
@@ -90,10 +90,8 @@ std::optional<std::uint64_t> whole_number(std::string_view text) {
   } else if (text.size() > 1 && text[0] == '0' && is_octal(text[1])) {
     base = 8;
   }
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return negative ? 0 - value : value;
+  const auto value = parse_number<std::uint64_t>(text, base);
+  return value && negative ? 0 - *value : value;
 }
 
 // Takes "<<MAP_HUGE_SHIFT" or "<<3" from the start of `text`: the number of bits; 0 without one,

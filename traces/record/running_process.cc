@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -20,6 +19,7 @@
 
 #include "filesets/system/descriptor.h"
 #include "filesets/system/error.h"
+#include "filesets/system/numbers.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/root_user.h"
 #include "traces/calls/path_resolution.h"
@@ -54,9 +54,7 @@ std::vector<std::uint32_t> numbers_in(const std::string& directory) {
   boost::system::error_code error;
   for (fs::directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) {
     const std::string name = at->path().filename().string();
-    std::uint32_t number = 0;
-    const auto [stop, wrong] = std::from_chars(name.data(), name.data() + name.size(), number);
-    if (wrong == std::errc{} && stop == name.data() + name.size()) numbers.push_back(number);
+    if (const auto number = parse_number<std::uint32_t>(name)) numbers.push_back(*number);
   }
   std::ranges::sort(numbers);
   return numbers;
@@ -118,11 +116,9 @@ std::optional<std::uint64_t> field(const std::string& text, std::string_view nam
   if (at == std::string::npos) return std::nullopt;
   at = text.find_first_not_of(" \t", at + name.size() + (at > 0 ? 1 : 0));
   if (at == std::string::npos) return std::nullopt;
+  std::string_view rest = std::string_view(text).substr(at);
   std::uint64_t value = 0;
-  const auto [end, error] =
-      std::from_chars(text.data() + at, text.data() + text.size(), value, base);
-  if (error != std::errc{}) return std::nullopt;
-  return value;
+  return take_number(rest, value, base) ? std::optional(value) : std::nullopt;
 }
 
 }  // namespace

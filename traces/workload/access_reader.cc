@@ -1,8 +1,8 @@
 #include "traces/workload/access_reader.h"
 
 #include <algorithm>
-#include <charconv>
 
+#include "filesets/system/numbers.h"
 #include "traces/workload/access_pattern.h"
 
 namespace filereel {
@@ -40,12 +40,8 @@ HotSpots read_hot(const YamlValue& value) {
   const std::string text = value.text();
   if (text == "uniform") return {};
   if (const auto rest = after_word(text, "zipf")) {
-    double exponent = 0;
-    const auto [end, error] = std::from_chars(rest->data(), rest->data() + rest->size(), exponent);
-    if (error == std::errc() && end == rest->data() + rest->size() && exponent > 0 &&
-        exponent <= 5) {
-      return {HotSpots::Kind::zipf, exponent};
-    }
+    const auto exponent = parse_number_in<double>(*rest, 0, 5);
+    if (exponent && *exponent > 0) return {HotSpots::Kind::zipf, *exponent};
   } else if (const auto share = after_word(text, "normal"); share && share->ends_with('%')) {
     const double deviation = value.with_text(std::string(*share)).share() / 100'000.0;
     if (deviation > 0) return {HotSpots::Kind::normal, deviation};

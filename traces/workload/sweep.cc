@@ -1,7 +1,6 @@
 #include "traces/workload/sweep.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <set>
@@ -12,6 +11,7 @@
 
 #include "filesets/system/error.h"
 #include "filesets/system/nearest.h"
+#include "filesets/system/numbers.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
 
@@ -27,11 +27,9 @@ struct Bound {
 Bound bound_of(const YamlValue& value) {
   const std::string text = value.text();
   if (text.ends_with('%')) return {Bound::Unit::percent, value.share() / 1000.0};
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error == std::errc() && end == text.data() + text.size()) {
-    if (!(number >= 0 && number <= 1e15)) value.fail("must be a number from 0 to 1e15");
-    return {Bound::Unit::none, number};
+  if (const auto number = parse_number<double>(text)) {
+    if (!(*number >= 0 && *number <= 1e15)) value.fail("must be a number from 0 to 1e15");
+    return {Bound::Unit::none, *number};
   }
   return {Bound::Unit::bytes, static_cast<double>(value.size())};
 }

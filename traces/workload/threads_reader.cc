@@ -1,9 +1,9 @@
 #include "traces/workload/threads_reader.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "filesets/system/error.h"
+#include "filesets/system/numbers.h"
 #include "traces/workload/access_pattern.h"
 #include "traces/workload/access_reader.h"
 
@@ -141,10 +141,9 @@ Choices read_choices(const SweptMap& map, GroupState before, FileFate& fate) {
 
 double read_rate(const YamlValue& value) {
   const std::string text = value.text();
+  std::string_view rest = text;
   double rate = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rate);
-  const std::string_view rest(end, static_cast<std::size_t>(text.data() + text.size() - end));
-  if (error != std::errc() || (rest != "/s" && rest != " /s") || !(rate > 0 && rate <= 1e9)) {
+  if (!take_number(rest, rate) || (rest != "/s" && rest != " /s") || !(rate > 0 && rate <= 1e9)) {
     value.fail(fmt::format("must be a rate such as 100/s, not '{}'", printable(text)));
   }
   return rate;
