@@ -17,6 +17,7 @@
 #include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
+#include "filesets/system/search.h"
 #include "replay/compare/groups.h"
 #include "replay/compare/index.h"
 #include "replay/compare/ranking.h"
@@ -60,7 +61,7 @@ ResultGroup load_group(const std::vector<std::string>& files) {
 std::string free_name(const std::string& label, const std::string& file,
                       const std::vector<ResultGroup>& groups) {
   const auto is_free = [&](const std::string& name) {
-    return std::ranges::find(groups, name, &ResultGroup::name) == groups.end();
+    return !contains(groups, name, &ResultGroup::name);
   };
   if (!label.empty() && is_free(label)) return label;
   const std::string name = label.empty() ? file : fmt::format("{} ({})", label, file);
@@ -126,7 +127,7 @@ void check_indexes(const std::vector<std::string>& texts) {
   std::vector<std::string> names;
   for (const std::string& text : texts) {
     std::string name = parse_index(text).name;
-    if (std::ranges::find(names, name) != names.end()) {
+    if (contains(names, name)) {
       throw Error(ErrorKind::usage,
                   fmt::format("--index '{}': there is an index '{}' already", text, name));
     }
@@ -150,7 +151,7 @@ std::optional<std::size_t> reference_of(const std::string& name,
   for (std::size_t i = 0; i < groups.size(); ++i) {
     if (groups[i].name == name) return i;
     names.push_back(groups[i].name);
-    if (std::ranges::find(groups[i].files, name) == groups[i].files.end()) continue;
+    if (!contains(groups[i].files, name)) continue;
     found = i;
     ++count;
   }
@@ -179,9 +180,8 @@ void check_file_systems(const std::vector<ResultGroup>& groups,
   for (const ResultGroup& group : groups) {
     const std::vector<std::string> there = file_systems_of(group.results);
     const bool any =
-        file_systems.empty() || std::ranges::any_of(file_systems, [&](const auto& one) {
-          return std::ranges::find(there, one) != there.end();
-        });
+        file_systems.empty() ||
+        std::ranges::any_of(file_systems, [&](const auto& one) { return contains(there, one); });
     if (any) continue;
     throw Error(ErrorKind::unusable_input,
                 fmt::format("--fs {}: '{}' has {}; name one of its file systems",

@@ -12,6 +12,7 @@
 #include "filesets/system/error.h"
 #include "filesets/system/numbers.h"
 #include "filesets/system/printable.h"
+#include "filesets/system/search.h"
 #include "filesets/system/units.h"
 #include "replay/compare/comparison.h"
 #include "replay/compare/comparison_json.h"
@@ -62,12 +63,10 @@ void require_common(const ResultComparison& comparison, std::span<const Result> 
   const std::vector<ComparedMeasurement>& all = comparison.measurements;
   if (!all.empty()) {
     const MeasurementKey& key = all.front().key;
-    const auto changed = std::ranges::find(
-        comparison.changes, work_name(key.kind, key.workload, key.set), &Change::what);
+    const Change* const changed =
+        find_or_null(comparison.changes, work_name(key.kind, key.workload, key.set), &Change::what);
     const std::string lines =
-        changed == comparison.changes.end()
-            ? ""
-            : printable(fmt::format(" ({} -> {})", changed->base, changed->fresh));
+        changed ? printable(fmt::format(" ({} -> {})", changed->base, changed->fresh)) : "";
     const std::string others = all.size() == 1 ? "" : fmt::format(" and {} more", all.size() - 1);
     throw Error(
         ErrorKind::unusable_input,
@@ -162,11 +161,11 @@ void show_comparison(std::span<const Result> base, std::span<const Result> fresh
   }
   if (!output.json.empty()) session.print_to(output.json, comparison_to_json(comparison, indexes));
   if (!output.junit.empty()) session.print_to(output.junit, comparison_to_junit(comparison));
-  const auto undone =
-      std::ranges::find(comparison.measurements, true, &ComparedMeasurement::undone);
+  const ComparedMeasurement* const undone =
+      find_or_null(comparison.measurements, true, &ComparedMeasurement::undone);
   if (comparison.regressed()) {
     session.exit_code = Session::kRegression;
-  } else if (undone != comparison.measurements.end()) {
+  } else if (undone) {
     throw Error(ErrorKind::unusable_input,
                 fmt::format("{}: {}", key_name(undone->key), undone->reason()));
   } else if (output.strict && comparison.undecided()) {

@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "filesets/system/printable.h"
+#include "filesets/system/search.h"
 #include "replay/compare/comparison_json.h"
 #include "replay/json.h"
 
@@ -47,7 +48,7 @@ Cell by_firmware(const TrendSeries& series) {
 std::string file_systems(const Result& result) {
   std::vector<std::string> names;
   for (const Measurement& one : result.measurements) {
-    if (std::ranges::find(names, one.file_system) == names.end()) names.push_back(one.file_system);
+    if (!contains(names, one.file_system)) names.push_back(one.file_system);
   }
   return names.empty() ? "-" : printable(fmt::format("{}", fmt::join(names, ",")));
 }
@@ -77,7 +78,7 @@ std::vector<std::string> folders_of(const HistoryDirectory& history, const std::
   for (const HistoryEntry& entry : history.entries) {
     if (entry.device != device) continue;
     std::string folder = printable(entry.name.substr(0, entry.name.rfind('/')));
-    if (std::ranges::find(folders, folder) == folders.end()) folders.push_back(std::move(folder));
+    if (!contains(folders, folder)) folders.push_back(std::move(folder));
   }
   return folders;
 }
@@ -93,7 +94,7 @@ std::string key_line(const TrendSeries& series) {
 std::string format_history(const HistoryDirectory& history, const Bold& bold) {
   std::vector<std::string> devices;
   for (const HistoryEntry& entry : history.entries) {
-    if (std::ranges::find(devices, entry.device) == devices.end()) devices.push_back(entry.device);
+    if (!contains(devices, entry.device)) devices.push_back(entry.device);
   }
   std::string text;
   for (const std::string& device : devices) {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "filesets/system/error.h"
+#include "filesets/system/search.h"
 
 namespace filereel {
 
@@ -21,7 +22,7 @@ void add_parameter_options(CLI::App& command, ParameterArguments& arguments,
   arguments.resize(job_parameters().size());
   for (std::size_t i = 0; i < job_parameters().size(); ++i) {
     const JobParameter& parameter = job_parameters()[i];
-    if (!keys.empty() && std::ranges::find(keys, parameter.key) == keys.end()) continue;
+    if (!keys.empty() && !contains(keys, parameter.key)) continue;
     std::vector<std::string>& values = arguments[i];
     const std::string option(parameter.option), help(parameter.help);
     switch (parameter.form) {

@@ -1,8 +1,9 @@
 #include "tools/option_groups.h"
 
-#include <algorithm>
 #include <array>
 #include <iterator>
+
+#include "filesets/system/search.h"
 
 namespace filereel {
 namespace {
@@ -49,8 +50,8 @@ constexpr std::array<GroupedCommand, 5> kCommands = {{{"run", kMeasuring},
 }  // namespace
 
 std::span<const OptionGroup> option_groups(std::string_view command) {
-  const auto* found = std::ranges::find(kCommands, command, &GroupedCommand::command);
-  return found == std::end(kCommands) ? std::span<const OptionGroup>() : found->groups;
+  const GroupedCommand* const found = find_or_null(kCommands, command, &GroupedCommand::command);
+  return found ? found->groups : std::span<const OptionGroup>();
 }
 
 }  // namespace filereel

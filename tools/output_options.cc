@@ -10,6 +10,7 @@
 #include "filesets/ownership/output_stream.h"
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
+#include "filesets/system/search.h"
 
 namespace filereel {
 namespace {
@@ -36,7 +37,7 @@ constexpr FileFormat kFormats[] = {
 };
 
 bool has_suffix(const FileFormat& format, std::string_view suffix) {
-  return !suffix.empty() && std::ranges::find(format.suffixes, suffix) != format.suffixes.end();
+  return !suffix.empty() && contains(format.suffixes, suffix);
 }
 
 std::string suffix_of(std::string_view file) {
@@ -50,9 +51,9 @@ std::string suffix_of(std::string_view file) {
 void require_suffix(std::string_view option, const std::string& file, const FileFormat& format) {
   const std::string suffix = suffix_of(file);
   if (has_suffix(format, suffix)) return;
-  const auto other = std::ranges::find_if(
-      kFormats, [&](const FileFormat& one) { return has_suffix(one, suffix); });
-  if (other == std::end(kFormats) || names_stream(file)) return;
+  const FileFormat* const other =
+      find_if_or_null(kFormats, [&](const FileFormat& one) { return has_suffix(one, suffix); });
+  if (!other || names_stream(file)) return;
   throw Error(
       ErrorKind::usage,
       fmt::format("{} {}: {} is the suffix of {}, but {} is written; use {}", option,

@@ -11,6 +11,7 @@
 #include "filesets/system/error.h"
 #include "filesets/system/nearest.h"
 #include "filesets/system/printable.h"
+#include "filesets/system/search.h"
 #include "filesets/system/units.h"
 #include "tools/table.h"
 #include "traces/check/check_text.h"
@@ -112,7 +113,7 @@ void ReelOutput::remark(const TraceInfo& info, const Session& session) const {
 
 bool checks_content(const std::string& what) {
   constexpr std::array<std::string_view, 2> kKinds = {"tree", "content"};
-  if (std::ranges::find(kKinds, what) == kKinds.end()) {
+  if (!contains(kKinds, what)) {
     throw Error(ErrorKind::usage,
                 fmt::format("unknown check '{}'{}", printable(what), use_one_of(what, kKinds)));
   }

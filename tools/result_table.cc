@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "filesets/system/printable.h"
+#include "filesets/system/search.h"
 #include "replay/report/figures.h"
 #include "replay/report/formatting.h"
 #include "replay/results/failures.h"
@@ -54,8 +55,8 @@ void add_block(const std::vector<const Measurement*>& measurements, std::string_
   for (const Measurement* one : measurements) {
     std::optional<Cell> found = cell_of(*one);
     if (!found) continue;
-    if (std::ranges::find(sets, one->set) == sets.end()) sets.push_back(one->set);
-    if (std::ranges::find(operations, one->operation) == operations.end()) {
+    if (!contains(sets, one->set)) sets.push_back(one->set);
+    if (!contains(operations, one->operation)) {
       operations.push_back(one->operation);
     }
     cells.insert_or_assign({one->set, one->operation}, *std::move(found));
@@ -129,7 +130,7 @@ std::string control_line(const Result& result) {
   for (const Result& control : result.control) {
     for (const VolumeDescription& volume : control.volumes) {
       const std::string text = printable(volume.target);
-      if (std::ranges::find(targets, text) == targets.end()) targets.push_back(text);
+      if (!contains(targets, text)) targets.push_back(text);
     }
   }
   if (targets.empty()) return "";
@@ -201,9 +202,8 @@ std::string format_results(std::span<const Result* const> results, const Bold& b
   std::vector<std::vector<std::string>> below;
   for (const Result* one : results) below.push_back(below_tables(*one));
   const auto is_common = [&](const std::string& one) {
-    return std::ranges::all_of(below, [&](const std::vector<std::string>& list) {
-      return std::ranges::find(list, one) != list.end();
-    });
+    return std::ranges::all_of(
+        below, [&](const std::vector<std::string>& list) { return contains(list, one); });
   };
   std::string text;
   for (std::size_t i = 0; i < results.size(); ++i) {

@@ -18,6 +18,7 @@
 
 #include "filesets/system/mount_info.h"
 #include "filesets/system/printable.h"
+#include "filesets/system/search.h"
 #include "filesets/system/units.h"
 #include "replay/compare/same_work.h"
 #include "replay/results/hidden_serials.h"
@@ -81,8 +82,8 @@ std::string work_difference(const PlanRecord& found, const PlanRecord& expected)
       return one.job == work.job && one.set == work.set;
     });
     if (now == expected.work.end() || now->does == work.does) continue;
-    const auto job = std::ranges::find(found.jobs, work.job, &JobRecord::name);
-    const JobKind kind = job == found.jobs.end() ? JobKind::workload : job->kind;
+    const JobRecord* const job = find_or_null(found.jobs, work.job, &JobRecord::name);
+    const JobKind kind = job ? job->kind : JobKind::workload;
     const auto [before, after] = changed_lines(work, *now);
     return fmt::format("the {} has changed: \"{}\" there, \"{}\" now",
                        printable(work_name(kind, work.job, work.set)), printable(before),
@@ -101,9 +102,8 @@ std::string extent_difference(const Result& found, const ExpectedSession& expect
                    std::to_string(plan.runs));
   }
   const std::vector<std::string>& kinds = found.plan.file_systems;
-  const bool only_wanted = std::ranges::all_of(kinds, [&](const std::string& kind) {
-    return std::ranges::find(plan.file_systems, kind) != plan.file_systems.end();
-  });
+  const bool only_wanted = std::ranges::all_of(
+      kinds, [&](const std::string& kind) { return contains(plan.file_systems, kind); });
   if (kinds.empty() || (only_wanted && !expected.all_file_systems)) return "";
   return differs("the list of file systems", fmt::format("{}", fmt::join(kinds, ",")),
                  fmt::format("{}", fmt::join(plan.file_systems, ",")));
@@ -171,8 +171,7 @@ std::string volumes_difference(const Result& found, const ExpectedSession& expec
   }
   if (!found.complete || !expected.all_volumes) return "";
   for (const VolumeDescription& volume : expected.result.volumes) {
-    const bool used = std::ranges::find(found.volumes, volume.role, &VolumeDescription::role) !=
-                      found.volumes.end();
+    const bool used = contains(found.volumes, volume.role, &VolumeDescription::role);
     if (!used) return fmt::format("it has no volume {}", role_name(volume.role));
   }
   return "";
@@ -225,7 +224,7 @@ void add_file_systems(const RunRequest& request, PlanRecord& plan) {
     const auto kinds = request.file_systems.empty() ? file_systems_of(*job) : request.file_systems;
     for (const FileSystemKind kind : kinds) {
       const std::string name(file_system_info(kind).name);
-      if (std::ranges::find(plan.file_systems, name) == plan.file_systems.end()) {
+      if (!contains(plan.file_systems, name)) {
         plan.file_systems.push_back(name);
       }
     }

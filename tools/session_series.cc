@@ -24,6 +24,7 @@
 #include "filesets/system/numbers.h"
 #include "filesets/system/path_kind.h"
 #include "filesets/system/printable.h"
+#include "filesets/system/search.h"
 #include "filesets/system/units.h"
 #include "replay/compare/self_comparison.h"
 #include "replay/compare/side_figures.h"
@@ -145,8 +146,7 @@ class SeriesRun {
     check_outside({{"--html", output.html}}, series_.volumes);
     for (std::uint32_t number = 1; number <= count_; ++number) {
       const std::vector<OutputFile> files = outputs_of(numbered(output, number));
-      if (output.html.empty() ||
-          std::ranges::find(files, output.html, &OutputFile::file) == files.end()) {
+      if (output.html.empty() || !contains(files, output.html, &OutputFile::file)) {
         continue;
       }
       throw Error(ErrorKind::usage,

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "filesets/system/remote_mounts.h"
+#include "filesets/system/search.h"
 #include "filesets/system/terminal.h"
 #include "replay/volumes/processes.h"
 
@@ -26,8 +27,7 @@ std::vector<MountedFileSystem> silent_mounts(const std::vector<std::string>& pat
   for (const std::string& path : paths) {
     const std::optional<MountedFileSystem> mounted = remote.on_way_to(path);
     if (!mounted || remote.responds(path)) continue;
-    if (std::ranges::find(silent, mounted->mount_point, &MountedFileSystem::mount_point) ==
-        silent.end()) {
+    if (!contains(silent, mounted->mount_point, &MountedFileSystem::mount_point)) {
       silent.push_back(*mounted);
     }
   }

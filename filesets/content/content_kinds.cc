@@ -1,8 +1,8 @@
 #include "filesets/content/content_kinds.h"
 
-#include <algorithm>
-
 #include <xxhash.h>
+
+#include "filesets/system/search.h"
 
 namespace filereel {
 namespace {
@@ -42,8 +42,7 @@ std::span<const ContentKind> content_kinds() {
 }
 
 const ContentKind* find_content_kind(std::string_view name) {
-  const auto* found = std::ranges::find(kKinds, name, &ContentKind::name);
-  return found == std::end(kKinds) ? nullptr : found;
+  return find_or_null(kKinds, name, &ContentKind::name);
 }
 
 const ContentKind& content_kind_of_extension(std::string_view extension) {

@@ -1,6 +1,5 @@
 #include "filesets/ownership/file_state.h"
 
-#include <algorithm>
 #include <array>
 
 #include <errno.h>
@@ -10,6 +9,8 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <time.h>
+
+#include "filesets/system/search.h"
 
 // Defined in <linux/stat.h>, which conflicts with <sys/stat.h> in some C libraries.
 #ifndef STATX_MNT_ID
@@ -83,7 +84,7 @@ bool keeps_identities(int file) {
   if (fstatfs(file, &info) != 0) return false;
   constexpr unsigned long kMagic = 0xffffffff;  // the field is signed and may be wider
   const unsigned long type = static_cast<unsigned long>(info.f_type) & kMagic;
-  return std::ranges::find(kWithout, type) == kWithout.end();
+  return !contains(kWithout, type);
 }
 
 bool is_removed_on_server(int file) {

@@ -1,6 +1,5 @@
 #include "filesets/ownership/janitor.h"
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <exception>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "filesets/ownership/leftovers.h"
+#include "filesets/system/search.h"
 
 namespace filereel {
 namespace {
@@ -41,7 +41,7 @@ namespace {
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
       nanosleep(&kPause, nullptr);
       const std::vector<ListedLease> found = remove_leftovers();
-      if (std::ranges::find(found, LeaseState::left, &ListedLease::state) == found.end()) break;
+      if (!contains(found, LeaseState::left, &ListedLease::state)) break;
     }
   } catch (const std::exception&) {
     // The next run reports it.

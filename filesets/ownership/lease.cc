@@ -36,6 +36,7 @@
 #include "filesets/system/numbers.h"
 #include "filesets/system/read_file.h"
 #include "filesets/system/remote_mounts.h"
+#include "filesets/system/search.h"
 
 namespace filereel {
 namespace {
@@ -80,10 +81,9 @@ bool parse_entries(std::string_view text, std::vector<std::uint64_t>& entries) {
 
 bool parse_line(std::string_view key, std::string_view value, LeaseRecord& note) {
   if (key == "kind") {
-    const auto known = std::ranges::find(kKinds, value, &KindName::name);
-    if (known == kKinds.end()) return false;
-    note.kind = known->kind;
-    return true;
+    const KindName* const known = find_or_null(kKinds, value, &KindName::name);
+    if (known) note.kind = known->kind;
+    return known != nullptr;
   }
   if (key == "path") return unescape(value, Blanks::kept, note.path) && note.path.starts_with('/');
   if (key == "inode") {

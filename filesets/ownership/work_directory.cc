@@ -47,6 +47,7 @@
 #include "filesets/system/mount_info.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/sandbox.h"
+#include "filesets/system/search.h"
 
 namespace filereel {
 namespace {
@@ -218,7 +219,7 @@ void WorkDirectory::make_target() {
 std::optional<std::string> WorkDirectory::first_name() const {
   const auto names = names_in(target_.get());
   if (!names) fail("cannot read", errno);
-  if (std::ranges::find(*names, kOldMarker) != names->end()) {
+  if (contains(*names, kOldMarker)) {
     throw_failed(
         fmt::format("{} contains files of an earlier version of filereel; save what you need, "
                     "empty it by hand, then retry",

@@ -1,9 +1,10 @@
 #include "filesets/specification/yaml_failure.h"
 
-#include <algorithm>
 #include <array>
 
 #include <yaml-cpp/exceptions.h>
+
+#include "filesets/system/search.h"
 
 namespace filereel {
 namespace {
@@ -65,9 +66,9 @@ const std::array kReasons = {
 }  // namespace
 
 std::string_view why_invalid_yaml(std::string_view message) {
-  const auto* const found = std::ranges::find_if(
+  const Reason* const found = find_if_or_null(
       kReasons, [&](const Reason& one) { return message.starts_with(one.message); });
-  return found == kReasons.end() ? "check indentation, brackets and quotes" : found->words;
+  return found ? found->words : "check indentation, brackets and quotes";
 }
 
 }  // namespace filereel

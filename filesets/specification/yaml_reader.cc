@@ -16,6 +16,7 @@
 #include "filesets/system/nearest.h"
 #include "filesets/system/numbers.h"
 #include "filesets/system/printable.h"
+#include "filesets/system/search.h"
 #include "filesets/system/units.h"
 
 namespace filereel {
@@ -227,7 +228,7 @@ YamlMap YamlValue::map(std::span<const std::string_view> known_keys) const {
   std::vector<std::pair<std::string, YamlValue>> values = items();
   for (const auto& pair : node_) {
     const std::string name = pair.first.Scalar();
-    if (std::ranges::find(known_keys, name) != known_keys.end()) continue;
+    if (contains(known_keys, name)) continue;
     fail_at(file_, pair.first.Mark(),
             fmt::format("unknown key '{}' in {}: expected {}{}", printable(name), what_,
                         fmt::join(known_keys, ", "), did_you_mean(name, known_keys)));
@@ -241,7 +242,7 @@ std::vector<std::pair<std::string, YamlValue>> YamlValue::items() const {
   for (const auto& pair : node_) {
     const YamlValue key(pair.first, file_, "a key of " + what_);
     const std::string name = key.text();
-    if (std::ranges::find(values, name, [](const auto& v) { return v.first; }) != values.end()) {
+    if (contains(values, name, [](const auto& v) { return v.first; })) {
       fail_at(file_, pair.first.Mark(), fmt::format("duplicate key '{}'", printable(name)));
     }
     values.emplace_back(name, YamlValue(pair.second, file_, fmt::format("'{}'", name)));

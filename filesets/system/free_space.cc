@@ -1,6 +1,5 @@
 #include "filesets/system/free_space.h"
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdint>
@@ -11,6 +10,7 @@
 #include "filesets/system/limits.h"
 #include "filesets/system/path_kind.h"
 #include "filesets/system/remote_mounts.h"
+#include "filesets/system/search.h"
 
 namespace filereel {
 
@@ -18,7 +18,7 @@ bool may_hide_full_volume(int error) {
   // sshfs says EPERM for every failure of the server without an error number, EEXIST for that of
   // mkdir.
   constexpr std::array kErrors = {EIO, EPERM, EEXIST, EREMOTEIO};
-  return std::ranges::find(kErrors, error) != kErrors.end();
+  return contains(kErrors, error);
 }
 
 bool is_full_share(int file) {

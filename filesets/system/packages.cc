@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "filesets/system/search.h"
+
 namespace filereel {
 namespace {
 
@@ -79,14 +81,14 @@ std::vector<std::string> distribution_ids(std::string_view os_release) {
 }  // namespace
 
 const ProgramPackages* find_packages(std::string_view program) {
-  const auto* const found = std::ranges::find(kPrograms, program, &ProgramPackages::program);
-  return found == kPrograms.end() ? nullptr : found;
+  return find_or_null(kPrograms, program, &ProgramPackages::program);
 }
 
 std::optional<PackageManager> package_manager_in(std::string_view os_release) {
   for (const std::string& id : distribution_ids(os_release)) {
-    const auto* const found = std::ranges::find(kDistributions, id, &Distribution::id);
-    if (found != kDistributions.end()) return found->manager;
+    if (const auto* found = find_or_null(kDistributions, id, &Distribution::id)) {
+      return found->manager;
+    }
   }
   return std::nullopt;
 }

@@ -14,6 +14,7 @@
 #include "filesets/system/path_kind.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/run_apart.h"
+#include "filesets/system/search.h"
 
 namespace filereel {
 namespace {
@@ -44,7 +45,7 @@ std::string above(const std::string& path) {
 }  // namespace
 
 bool is_remote(std::string_view type) {
-  return type.starts_with("fuse") || std::ranges::find(kNetworkTypes, type) != kNetworkTypes.end();
+  return type.starts_with("fuse") || contains(kNetworkTypes, type);
 }
 
 std::string silence_text(const MountedFileSystem& mounted) {
@@ -79,8 +80,7 @@ RemoteMounts::RemoteMounts(const std::string& mountinfo) {
 }
 
 const MountedFileSystem* RemoteMounts::at(const std::string& mount_point) const {
-  const auto found = std::ranges::find(mounts_, mount_point, &MountedFileSystem::mount_point);
-  return found == mounts_.end() ? nullptr : &*found;
+  return find_or_null(mounts_, mount_point, &MountedFileSystem::mount_point);
 }
 
 std::optional<MountedFileSystem> RemoteMounts::on_way_to(const std::string& path) const {

@@ -1,6 +1,5 @@
 #include "filesets/system/sandbox.h"
 
-#include <algorithm>
 #include <array>
 #include <climits>
 #include <compare>
@@ -28,6 +27,7 @@
 
 #include "filesets/system/error.h"
 #include "filesets/system/root_user.h"
+#include "filesets/system/search.h"
 
 namespace filereel {
 namespace {
@@ -221,8 +221,8 @@ std::string denial(const NeededCall& call) {
 }  // namespace
 
 std::string denial(std::string_view call) {
-  const auto* const found = std::ranges::find(kCalls, call, &NeededCall::name);
-  return found == kCalls.end() ? "" : denial(*found);
+  const NeededCall* const found = find_or_null(kCalls, call, &NeededCall::name);
+  return found ? denial(*found) : "";
 }
 
 std::string denial(CallUse use) {

@@ -11,6 +11,7 @@
 
 #include "filesets/system/numbers.h"
 #include "filesets/system/printable.h"
+#include "filesets/system/search.h"
 
 namespace filereel {
 namespace {
@@ -79,8 +80,7 @@ const Unit* find_unit(std::span<const Unit> units, std::string_view name) {
       return expected == static_cast<char>(std::tolower(static_cast<unsigned char>(given)));
     });
   };
-  const auto found = std::ranges::find_if(units, same);
-  return found == units.end() ? nullptr : &*found;
+  return find_if_or_null(units, same);
 }
 
 // The quantity's name, smallest unit and examples for messages.

@@ -13,6 +13,7 @@
 
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
+#include "filesets/system/search.h"
 #include "replay/clients/clients_state.h"
 #include "replay/clients/message_contents.h"
 #include "replay/measure/clock.h"
@@ -201,7 +202,7 @@ void Clients::finish() noexcept {
   if (shared.stop.stop_requested() && !shared.failure) shared.announce(MessageKind::stopped);
   shared.announce(MessageKind::done);
   if (!first()) return;
-  const auto all = [&] { return std::ranges::find(shared.is_done, false) == shared.is_done.end(); };
+  const auto all = [&] { return !contains(shared.is_done, false); };
   const bool hurry = shared.stop.stop_requested() && !shared.failure;
   const Waiting counted(shared.waiting);
   shared.changed.notify_all();

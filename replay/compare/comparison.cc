@@ -21,6 +21,7 @@
 #include <fmt/ranges.h>
 
 #include "filesets/system/counted.h"
+#include "filesets/system/search.h"
 #include "filesets/system/units.h"
 #include "replay/compare/changes.h"
 #include "replay/compare/control.h"
@@ -43,7 +44,7 @@ std::string names_of(std::span<const Result> results, std::string_view file_syst
   for (const Result& result : results) {
     std::string name = result.label.empty() ? result.started : result.label;
     if (with_start && !result.label.empty()) name += fmt::format(" ({})", result.started);
-    if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
+    if (!contains(names, name)) names.push_back(std::move(name));
   }
   return fmt::format("{}{}{}", fmt::join(names, ", "), file_system.empty() ? "" : " on ",
                      file_system);

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "filesets/system/counted.h"
+#include "filesets/system/search.h"
 #include "replay/compare/comparison.h"
 #include "replay/compare/sessions.h"
 
@@ -185,8 +186,7 @@ Parameters shared_replay(std::span<const MeasurementKey> keys) {
     if (!info_of(key.kind).replays) continue;
     if (!shared) shared = key.parameters;
     std::erase_if(*shared, [&](const auto& one) {
-      return std::ranges::find(kReplayParameters, one.first) == kReplayParameters.end() ||
-             std::ranges::find(key.parameters, one) == key.parameters.end();
+      return !contains(kReplayParameters, one.first) || !contains(key.parameters, one);
     });
   }
   return shared.value_or(Parameters{});
@@ -194,8 +194,7 @@ Parameters shared_replay(std::span<const MeasurementKey> keys) {
 
 Parameters own_replay(const MeasurementKey& key, const Parameters& shared) {
   Parameters own = shared_replay({&key, 1});
-  std::erase_if(own,
-                [&](const auto& one) { return std::ranges::find(shared, one) != shared.end(); });
+  std::erase_if(own, [&](const auto& one) { return contains(shared, one); });
   return own;
 }
 
@@ -207,8 +206,7 @@ std::string key_text(const MeasurementKey& key, const Parameters& without) {
   parts.push_back(key.file_system);
   std::erase(parts, "");
   for (const auto& one : key.parameters) {
-    const bool is_shared =
-        info_of(key.kind).replays && std::ranges::find(without, one) != without.end();
+    const bool is_shared = info_of(key.kind).replays && contains(without, one);
     if (!is_shared) parts.push_back(fmt::format("{}={}", one.first, one.second));
   }
   return fmt::format("{}", fmt::join(parts, " "));

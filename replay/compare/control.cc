@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "filesets/system/search.h"
 #include "replay/compare/changes.h"
 #include "replay/compare/machine_change.h"
 #include "replay/compare/sessions.h"
@@ -40,8 +41,7 @@ std::vector<Result> controls_of(std::span<const ControlledPair> pairs,
 }
 
 const VolumeDescription* near_of(const Result& result) {
-  const auto found = std::ranges::find(result.volumes, Role::near, &VolumeDescription::role);
-  return found == result.volumes.end() ? nullptr : &*found;
+  return find_or_null(result.volumes, Role::near, &VolumeDescription::role);
 }
 
 bool control_fits(const Result& result) {

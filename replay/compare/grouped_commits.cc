@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "filesets/system/search.h"
 #include "traces/reel/reel_summary.h"
 
 namespace filereel {
@@ -49,7 +50,7 @@ std::optional<GroupedCommits> grouped_commits(RecordedSource& source, double rec
   while (const std::size_t count = source.next(block)) {
     for (const auto& [operation, start_ns, duration_ns, data] : std::span(block).first(count)) {
       if (is_sync(operation)) ++all.all_syncs;
-      if (std::ranges::find(kSyncs, operation.kind) == kSyncs.end()) continue;
+      if (!contains(kSyncs, operation.kind)) continue;
       if (operation.entry == kNoFileId) continue;
       SyncedFile& file = files[operation.entry];
       if (file.syncs > 0 && file.last != operation.thread) ++file.changes;

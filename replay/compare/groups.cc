@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "filesets/system/search.h"
 #include "replay/results/file_systems.h"
 #include "replay/results/work_names.h"
 
@@ -15,7 +16,7 @@ std::vector<std::string> all_file_systems(std::span<const ResultGroup> groups) {
   std::vector<std::string> names;
   for (const ResultGroup& group : groups) {
     for (std::string& name : file_systems_of(group.results)) {
-      if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
+      if (!contains(names, name)) names.push_back(std::move(name));
     }
   }
   return names;
@@ -47,7 +48,7 @@ void name_alike(std::span<ResultGroup> groups) {
 std::vector<ResultGroup> by_file_system(std::span<const ResultGroup> groups,
                                         std::span<const std::string> file_systems) {
   const auto is_asked_for = [&](const std::string& name) {
-    return file_systems.empty() || std::ranges::find(file_systems, name) != file_systems.end();
+    return file_systems.empty() || contains(file_systems, name);
   };
   std::vector<ResultGroup> list;
   for (const ResultGroup& group : groups) {

@@ -14,6 +14,7 @@
 #include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/nearest.h"
+#include "filesets/system/search.h"
 #include "filesets/system/units.h"
 #include "replay/compare/sessions.h"
 #include "replay/results/metrics.h"
@@ -294,7 +295,7 @@ std::vector<PlannedIndex> definitions_of(const MatchedGroups& groups) {
   for (const ResultGroup& group : groups.list()) {
     for (const Result& result : group.results) {
       for (const IndexDefinition& one : result.plan.indexes) {
-        if (std::ranges::find(list, one, &PlannedIndex::definition) != list.end()) continue;
+        if (contains(list, one, &PlannedIndex::definition)) continue;
         list.push_back({one, result.plan.name});
       }
     }

@@ -9,14 +9,15 @@
 #include <fmt/ranges.h>
 
 #include "filesets/system/counted.h"
+#include "filesets/system/search.h"
 #include "replay/compare/work.h"
 
 namespace filereel {
 namespace {
 
 const std::string* value_of(const Parameters& all, const std::string& name) {
-  const auto found = std::ranges::find(all, name, &Parameters::value_type::first);
-  return found == all.end() ? nullptr : &found->second;
+  const auto* found = find_or_null(all, name, &Parameters::value_type::first);
+  return found ? &found->second : nullptr;
 }
 
 Parameters all_of(const WorkDone& done) {
@@ -38,7 +39,7 @@ std::string difference_text(const WorkDone& one, const WorkDone& other) {
   std::vector<std::string> names, parts;
   for (const Parameters* all : {&mine, &kept}) {
     for (const auto& [name, _] : *all) {
-      if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+      if (!contains(names, name)) names.push_back(name);
     }
   }
   for (const std::string& name : names) {

@@ -9,6 +9,7 @@
 
 #include "filesets/system/counted.h"
 #include "filesets/system/random.h"
+#include "filesets/system/search.h"
 #include "replay/compare/sessions.h"
 #include "replay/statistics/bootstrap.h"
 #include "replay/statistics/holm.h"
@@ -151,8 +152,7 @@ std::optional<std::uint32_t> deciding_runs(std::span<const ReplayedTime> times,
     return std::tuple(one->time.rank, one->time.median_s);
   });
   const ReplayedTime &first = *ranked[0], &second = *ranked[1];
-  if (std::ranges::find(second.time.faster, first.time.volume) != second.time.faster.end())
-    return std::nullopt;
+  if (contains(second.time.faster, first.time.volume)) return std::nullopt;
   const std::size_t pairs = ranked.size() * (ranked.size() - 1) / 2;
   return difference_of(first, second, volumes, errors)
       .deciding_runs(kLevel / static_cast<double>(pairs));
@@ -163,7 +163,7 @@ std::optional<std::uint32_t> deciding_runs(std::span<const ReplayedTime> times,
 std::uint32_t last_rank(const PredictedTime& time, const Prediction& prediction) {
   return static_cast<std::uint32_t>(
       std::ranges::count_if(prediction.times, [&](const PredictedTime& other) {
-        return other.rank > 0 && std::ranges::find(other.faster, time.volume) == other.faster.end();
+        return other.rank > 0 && !contains(other.faster, time.volume);
       }));
 }
 

@@ -15,6 +15,7 @@
 
 #include "filesets/system/counted.h"
 #include "filesets/system/printable.h"
+#include "filesets/system/search.h"
 #include "filesets/system/units.h"
 #include "replay/compare/ranking.h"
 #include "replay/results/checks.h"
@@ -59,9 +60,8 @@ std::string names_of(const Times& times, std::span<const ReplayedVolume> volumes
 // Whether none of them is shown to be faster than another.
 bool indistinct(const Times& times) {
   return std::ranges::none_of(times, [&](const PredictedTime* one) {
-    return std::ranges::any_of(times, [&](const PredictedTime* other) {
-      return std::ranges::find(one->faster, other->volume) != one->faster.end();
-    });
+    return std::ranges::any_of(
+        times, [&](const PredictedTime* other) { return contains(one->faster, other->volume); });
   });
 }
 
@@ -98,7 +98,7 @@ std::string_view caches_of(const StoredPrediction& stored) {
   if (stored.results.empty() || stored.results.front().plan.jobs.empty()) return "";
   const bool any_warm = std::ranges::any_of(stored.results, [](const Result& one) {
     return !roles_in_memory(one.volumes).empty() ||
-           std::ranges::find(one.warnings, "not-cold", &Warning::code) != one.warnings.end();
+           contains(one.warnings, "not-cold", &Warning::code);
   });
   if (any_warm) return "";
   return stored.results.front().plan.jobs.front().warm ? ", with warm caches"

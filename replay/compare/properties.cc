@@ -13,6 +13,7 @@
 #include <fmt/ranges.h>
 
 #include "filesets/system/mount_info.h"
+#include "filesets/system/search.h"
 #include "filesets/system/units.h"
 #include "replay/compare/same_work.h"
 #include "replay/results/check_texts.h"
@@ -199,9 +200,8 @@ ComparedProperty job_aspect(const std::string& job, const std::string& setting, 
             for (const JobRecord& one : looked.result.plan.jobs) {
               if (one.name != job) continue;
               const Parameters settings = settings_of(one);
-              const auto found =
-                  std::ranges::find(settings, setting, &Parameters::value_type::first);
-              values.add(found == settings.end() ? "not set" : found->second);
+              const auto* found = find_or_null(settings, setting, &Parameters::value_type::first);
+              values.add(found ? found->second : "not set");
             }
           }};
 }
@@ -292,7 +292,7 @@ std::vector<std::string> file_systems_of(Groups groups, Role role) {
     for (const Result& result : group) {
       for (const VolumeDescription& volume : result.volumes) {
         if (volume.role != role) continue;
-        if (std::ranges::find(list, volume.file_system) != list.end()) continue;
+        if (contains(list, volume.file_system)) continue;
         list.push_back(volume.file_system);
       }
     }
@@ -329,7 +329,7 @@ void add_volume_properties(Groups groups, Role role, bool across,
 }  // namespace
 
 void Values::add(std::string value) {
-  if (value.empty() || std::ranges::find(values_, value) != values_.end()) return;
+  if (value.empty() || contains(values_, value)) return;
   values_.push_back(std::move(value));
 }
 

@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 
 #include "filesets/system/counted.h"
+#include "filesets/system/search.h"
 #include "replay/compare/control.h"
 #include "replay/compare/same_work.h"
 #include "replay/compare/sessions.h"
@@ -148,9 +149,8 @@ void give_ranks(RankedMeasurement& one) {
   const auto ranked = std::ranges::count_if(one.entries, [](const auto& any) { return any.rank; });
   for (RankedEntry& entry : one.entries) {
     if (entry.rank == 0) continue;
-    const auto slower = std::ranges::count_if(one.entries, [&](const RankedEntry& other) {
-      return std::ranges::find(other.faster, entry.group) != other.faster.end();
-    });
+    const auto slower = std::ranges::count_if(
+        one.entries, [&](const RankedEntry& other) { return contains(other.faster, entry.group); });
     entry.last_rank = one.same ? 1 : static_cast<std::uint32_t>(ranked - slower);
   }
 }
@@ -182,7 +182,7 @@ void note_differences(std::span<const ResultGroup> groups, Ranking& ranking) {
     const bool is_other = one.kind == ChangeKind::other;
     std::string text = is_other ? one.what : fmt::format("the {}", change_kind_name(one.kind));
     std::vector<std::string>& to = is_other ? others : ranked;
-    if (std::ranges::find(to, text) == to.end()) to.push_back(std::move(text));
+    if (!contains(to, text)) to.push_back(std::move(text));
   }
   if (others.empty() || (ranked.empty() && others.size() == 1)) return;
   const std::string apart =
@@ -303,8 +303,7 @@ bool RankedMeasurement::indicates() const {
 const RankedEntry* RankedMeasurement::fastest() const {
   const auto found = std::ranges::find_if(entries, [&](const RankedEntry& one) {
     return std::ranges::all_of(entries, [&](const RankedEntry& other) {
-      return &other == &one || !other.comparable ||
-             std::ranges::find(other.faster, one.group) != other.faster.end();
+      return &other == &one || !other.comparable || contains(other.faster, one.group);
     });
   });
   return comparable() && found != entries.end() && found->comparable ? &*found : nullptr;

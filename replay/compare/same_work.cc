@@ -13,6 +13,7 @@
 
 #include "filesets/catalog/catalog.h"
 #include "filesets/system/counted.h"
+#include "filesets/system/search.h"
 #include "traces/catalog_reel.h"
 #include "traces/workload/workload.h"
 
@@ -35,7 +36,7 @@ WorkId id_of(const Measurement& one) {
 }
 
 bool has(const Lines& lines, const std::string& line) {
-  return std::ranges::find(lines, line) != lines.end();
+  return contains(lines, line);
 }
 
 // What is known of one work in all results.
@@ -119,9 +120,8 @@ void add_own_text(const WorkId& id, const KnownWork& work, const Result& result,
 // Whether the name is one of the catalogue, which says what the work is.
 bool is_in_catalogue(const WorkId& id) {
   if (id.kind == JobKind::fc_test) return is_catalog_file_set(id.set);
-  const bool is_reel = id.kind == JobKind::trace &&
-                       std::ranges::find(reel_catalog(), id.job + ".reel", &CatalogReel::name) !=
-                           reel_catalog().end();
+  const bool is_reel =
+      id.kind == JobKind::trace && contains(reel_catalog(), id.job + ".reel", &CatalogReel::name);
   return is_reel || is_catalog_workload(id.job);
 }
 

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "filesets/system/search.h"
 #include "replay/compare/comparison_json.h"
 #include "replay/json.h"
 #include "replay/statistics/order.h"
@@ -63,8 +64,8 @@ void compare_halves(std::span<const Result> sessions, const CompareOptions& opti
   self.halves = half;
   self.level_of_halves = level_of(comparison);
   for (const ComparedMeasurement& one : comparison.measurements) {
-    const auto found = std::ranges::find(self.measurements, one.key, &SelfMeasurement::key);
-    if (found != self.measurements.end()) found->provable_of_halves = one.time.provable;
+    auto* const found = find_or_null(self.measurements, one.key, &SelfMeasurement::key);
+    if (found) found->provable_of_halves = one.time.provable;
   }
 }
 

@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "filesets/system/counted.h"
+#include "filesets/system/search.h"
 #include "filesets/system/units.h"
 #include "replay/compare/matching.h"
 #include "replay/compare/same_work.h"
@@ -184,8 +185,8 @@ class Controls {
 
 const Sample* control_sample(const Measurement* control, std::uint32_t run) {
   if (!control) return nullptr;
-  const auto found = std::ranges::find(control->samples, run, &Sample::run);
-  return found != control->samples.end() && has_figure(*control, *found) ? &*found : nullptr;
+  const Sample* const found = find_or_null(control->samples, run, &Sample::run);
+  return found && has_figure(*control, *found) ? found : nullptr;
 }
 
 // Whether a fact about the work differs, such as its digest. Unknown ones may be the same.
@@ -197,7 +198,7 @@ bool differs(std::vector<Value> base, const std::vector<Value>& fresh) {
 
 template <typename Value>
 void add_new(const Value& value, std::vector<Value>& list) {
-  if (std::ranges::find(list, value) == list.end()) list.push_back(value);
+  if (!contains(list, value)) list.push_back(value);
 }
 
 // All its samples.

@@ -1,10 +1,11 @@
 #include "replay/engine/divergence_classifier.h"
 
-#include <algorithm>
 #include <array>
 
 #include <errno.h>
 #include <fcntl.h>
+
+#include "filesets/system/search.h"
 
 namespace filereel {
 namespace {

@@ -8,6 +8,7 @@
 #include <xxhash.h>
 
 #include "filesets/system/error.h"
+#include "filesets/system/search.h"
 #include "filesets/system/utf8.h"
 
 namespace filereel {
@@ -25,7 +26,7 @@ bool stays(std::string_view character) {
 std::string joined(const std::vector<std::string>& texts) {
   std::vector<std::string> once;
   for (const std::string& text : texts) {
-    if (!text.empty() && std::ranges::find(once, text) == once.end()) once.push_back(text);
+    if (!text.empty() && !contains(once, text)) once.push_back(text);
   }
   return fmt::format("{}", fmt::join(once, " + "));
 }
@@ -59,8 +60,7 @@ TestedDevice tested_device(const Result& result) {
 
 void set_tested_device(Result& result, const TestedDevice& said) {
   if (said.name.empty() && said.firmware.empty()) return;
-  if (std::ranges::find(result.volumes, Role::near, &VolumeDescription::role) ==
-      result.volumes.end()) {
+  if (!contains(result.volumes, Role::near, &VolumeDescription::role)) {
     throw Error(ErrorKind::usage, "cannot name the drive: the result has no volume");
   }
   for (VolumeDescription& volume : result.volumes) {

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "filesets/system/random.h"
+#include "filesets/system/search.h"
 #include "filesets/system/units.h"
 #include "replay/compare/matching.h"
 #include "replay/compare/sessions.h"
@@ -30,7 +31,7 @@ namespace filereel {
 namespace {
 
 bool wanted(const std::vector<std::string>& list, std::string_view one) {
-  return list.empty() || std::ranges::find(list, one) != list.end();
+  return list.empty() || contains(list, one);
 }
 
 struct UnitSpread {
@@ -43,7 +44,7 @@ struct UnitSpread {
 const Metric* rate_of(const Result& result, const Measurement& measurement) {
   const Measurement* const one = &measurement;
   for (const Metric* metric : default_metrics({&one, 1})) {
-    if (std::ranges::find(kMainRates, metric->name) == kMainRates.end()) continue;
+    if (!contains(kMainRates, metric->name)) continue;
     if (spread_of(*metric, result, measurement)) return metric;
   }
   if (info_of(measurement.kind).replays) return find_metric("operations_per_s");
@@ -205,9 +206,8 @@ void add_work(const TrendBuilder& growing, std::vector<TrendSeries>& all) {
   for (const auto& [of, places] : growing.places) {
     for (const std::size_t place : places) {
       for (const auto& part : growing.work[place]) {
-        const bool in_all = std::ranges::all_of(places, [&](std::size_t other) {
-          return std::ranges::find(growing.work[other], part) != growing.work[other].end();
-        });
+        const bool in_all = std::ranges::all_of(
+            places, [&](std::size_t other) { return contains(growing.work[other], part); });
         if (!in_all) all[place].options += fmt::format(", {} {}", part.first, part.second);
       }
     }
@@ -234,7 +234,7 @@ std::vector<DeviceTrend> trends_of(const HistoryDirectory& history, const TrendF
     }
     TrendBuilder& one = trend_for(growing, entry.device);
     std::vector<TrendFirmware>& firmware = one.trend.firmware;
-    if (std::ranges::find(firmware, entry.firmware, &TrendFirmware::name) == firmware.end()) {
+    if (!contains(firmware, entry.firmware, &TrendFirmware::name)) {
       firmware.push_back({entry.firmware, entry.started});
     }
     for (const Measurement& measurement : entry.result.measurements) {

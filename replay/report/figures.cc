@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "filesets/system/counted.h"
+#include "filesets/system/search.h"
 #include "replay/report/formatting.h"
 #include "replay/results/failures.h"
 #include "replay/statistics/order.h"
@@ -160,7 +161,7 @@ std::string drives_text(const Result& result) {
   std::vector<std::string> names;
   std::string unnamed;  // the first volume, if it has no known drive but another one has
   const auto add = [&](std::string name) {
-    if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
+    if (!contains(names, name)) names.push_back(std::move(name));
   };
   for (const VolumeDescription& volume : result.volumes) {
     for (const DeviceIdentity& drive : volume.drives) {
@@ -185,7 +186,7 @@ std::vector<std::string> result_names(std::span<const ReportedResult> results) {
       name = target_name(result.volumes.front(), results);
     if (name.empty()) name = result.started;
     const std::string first = name;
-    for (int number = 2; std::ranges::find(names, name) != names.end(); ++number) {
+    for (int number = 2; contains(names, name); ++number) {
       name = fmt::format("{} ({})", first, number);
     }
     names.push_back(std::move(name));

@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "filesets/system/counted.h"
+#include "filesets/system/search.h"
 #include "filesets/system/units.h"
 #include "replay/report/formatting.h"
 #include "replay/results/block_baseline.h"
@@ -32,10 +33,10 @@ std::string failure_of(const Result& result, const Measurement& measurement) {
 // The name of a measurement's series.
 std::string series_name(const Overview& overview, std::size_t result,
                         const std::string& file_system) {
-  const auto found = std::ranges::find_if(overview.series, [&](const Series& one) {
+  const Series* const found = find_if_or_null(overview.series, [&](const Series& one) {
     return one.result == result && one.file_system == file_system;
   });
-  return found == overview.series.end() ? file_system : found->name;
+  return found ? found->name : file_system;
 }
 
 // Results that ended early or failed: before any conclusion about speed.
@@ -145,7 +146,7 @@ void add_leaders(Results results, const Overview& overview, Findings& findings) 
   for (const Score& score : scores_of(results)) {
     if (!score.best) continue;
     const std::string who = series_name(overview, score.result, score.file_system);
-    if (std::ranges::find(contested, score.operation) == contested.end()) {
+    if (!contains(contested, score.operation)) {
       contested.push_back(score.operation);
     }
     auto leader = std::ranges::find(leaders, who, &std::pair<std::string, int>::first);

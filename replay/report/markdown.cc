@@ -8,6 +8,7 @@
 
 #include "filesets/system/counted.h"
 #include "filesets/system/printable.h"
+#include "filesets/system/search.h"
 #include "filesets/system/units.h"
 #include "replay/compare/prediction_limits.h"
 #include "replay/compare/prediction_text.h"
@@ -79,7 +80,7 @@ std::string predictions_table(std::span<const StoredPrediction> predictions,
   for (const StoredPrediction& stored : predictions) {
     for (const ReplayedVolume& one : stored.volumes) {
       const std::string text = volume_text(one);
-      if (std::ranges::find(volumes, text) == volumes.end()) volumes.push_back(text);
+      if (!contains(volumes, text)) volumes.push_back(text);
     }
   }
   std::vector<MarkdownRow> rows = {{"expected time"}};

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "filesets/system/mount_info.h"
+#include "filesets/system/search.h"
 #include "filesets/system/units.h"
 #include "replay/report/conclusions.h"
 #include "replay/report/formatting.h"
@@ -64,7 +65,7 @@ void add_rows(std::span<const ReportedResult> results, const Overview& overview,
     }
     if (is_failed(*row.cells[s])) {
       line.front() += " (failed)";
-    } else if (std::ranges::find(standings.other_work, s) != standings.other_work.end()) {
+    } else if (contains(standings.other_work, s)) {
       line.front() += " (other work)";
     }
     if (std::ranges::any_of(row.cells[s]->samples, &Sample::moved_no_data)) {
@@ -111,7 +112,7 @@ std::string clients_section(std::span<const ReportedResult> results, const Overv
                                 [](const Measurement* one) { return one && has_clients(*one); });
   });
   return clients + ":\n\n" + metrics_table(results, several, {}, [](const Metric& metric) {
-           return std::ranges::find(kClientMetrics, metric.name) != kClientMetrics.end();
+           return contains(kClientMetrics, metric.name);
          });
 }
 
@@ -202,17 +203,14 @@ std::string result_sections(std::span<const ReportedResult> results) {
   if (results.size() == 1) return result_section(results[0].result, remarks[0]);
   std::vector<std::string> common;
   for (const std::string& one : remarks[0]) {
-    const bool in_all = std::ranges::all_of(remarks, [&](const std::vector<std::string>& list) {
-      return std::ranges::find(list, one) != list.end();
-    });
+    const bool in_all = std::ranges::all_of(
+        remarks, [&](const std::vector<std::string>& list) { return contains(list, one); });
     if (in_all) common.push_back(one);
   }
   std::string text = common.empty() ? "" : "## Common to all\n\n" + markdown_bullets(common);
   const std::vector<std::string> headings = result_names(results);
   for (std::size_t i = 0; i < results.size(); ++i) {
-    std::erase_if(remarks[i], [&](const std::string& one) {
-      return std::ranges::find(common, one) != common.end();
-    });
+    std::erase_if(remarks[i], [&](const std::string& one) { return contains(common, one); });
     text += fmt::format("## {}\n\n{}", markdown_text(headings[i]),
                         result_section(results[i].result, remarks[i]));
   }

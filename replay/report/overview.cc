@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "filesets/system/search.h"
 #include "replay/report/formatting.h"
 #include "replay/results/metrics.h"
 #include "replay/results/selection.h"
@@ -49,9 +50,8 @@ std::vector<Series> series_of(std::span<const ReportedResult> results) {
 
 const JobRecord* job_named(std::span<const ReportedResult> results, const std::string& name) {
   for (const ReportedResult& one : results) {
-    const auto& jobs = one.result.plan.jobs;
-    const auto found = std::ranges::find(jobs, name, &JobRecord::name);
-    if (found != jobs.end()) return &*found;
+    const JobRecord* const found = find_or_null(one.result.plan.jobs, name, &JobRecord::name);
+    if (found) return found;
   }
   return nullptr;
 }
@@ -96,7 +96,7 @@ std::vector<ReportView> default_views(std::span<const ReportedResult> results,
     if (info_of(row.key.kind).replays && !swept) {
       if (!traces) traces.emplace().title = row.key.workload;
       const std::string name = literal(row.key.workload);
-      if (std::ranges::find(traces->jobs, name) == traces->jobs.end()) traces->jobs.push_back(name);
+      if (!contains(traces->jobs, name)) traces->jobs.push_back(name);
       continue;
     }
     add_default(views, default_view(row, swept));
@@ -163,10 +163,10 @@ const SweepAxis& longest_axis(const JobRecord& job) {
 
 // Names, such as those of copy programs, have no curve. Axes that are not of the sweep have one.
 bool has_curve(const JobRecord& job, const std::string& name) {
-  const auto axis = std::ranges::find(job.axes, name, &SweepAxis::name);
-  return axis == job.axes.end() || std::ranges::all_of(axis->values, [](const std::string& value) {
-           return !value.empty() && value.front() >= '0' && value.front() <= '9';
-         });
+  const SweepAxis* const axis = find_or_null(job.axes, name, &SweepAxis::name);
+  return !axis || std::ranges::all_of(axis->values, [](const std::string& value) {
+    return !value.empty() && value.front() >= '0' && value.front() <= '9';
+  });
 }
 
 // Over the size of accesses, operations/s only say that larger ones take longer.
@@ -212,7 +212,7 @@ std::vector<ReportView> views_of(std::span<const ReportedResult> results,
   std::vector<ReportView> views;
   for (const ReportedResult& one : results) {
     for (const ReportView& view : one.result.plan.report) {
-      if (std::ranges::find(views, view) == views.end()) views.push_back(view);
+      if (!contains(views, view)) views.push_back(view);
     }
   }
   if (views.empty()) views = default_views(results, overview);

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "filesets/system/search.h"
 #include "replay/compare/comparison.h"
 #include "replay/results/checks.h"
 #include "replay/results/file_systems.h"
@@ -22,7 +23,7 @@ std::vector<Drive> drives_of(const Result& result) {
   std::vector<Drive> drives;
   const auto add = [&](Drive drive) {
     const bool is_known = drive != Drive(std::get<0>(drive), "", "", "");
-    if (is_known && std::ranges::find(drives, drive) == drives.end()) {
+    if (is_known && !contains(drives, drive)) {
       drives.push_back(std::move(drive));
     }
   };
@@ -126,7 +127,7 @@ void add_plan(const PlanRecord& more, PlanRecord& plan) {
   if (plan.name != more.name) plan.name += ", " + more.name;
   plan.runs = std::max(plan.runs, more.runs);
   for (const JobRecord& job : more.jobs) {
-    if (std::ranges::find(plan.jobs, job.name, &JobRecord::name) == plan.jobs.end()) {
+    if (!contains(plan.jobs, job.name, &JobRecord::name)) {
       plan.jobs.push_back(job);
     }
   }
@@ -138,7 +139,7 @@ void add_plan(const PlanRecord& more, PlanRecord& plan) {
   }
   const auto add_new = [](const auto& from, auto& to) {
     for (const auto& one : from) {
-      if (std::ranges::find(to, one) == to.end()) to.push_back(one);
+      if (!contains(to, one)) to.push_back(one);
     }
   };
   add_new(more.file_systems, plan.file_systems);

@@ -13,6 +13,7 @@
 #include <fmt/ranges.h>
 
 #include "filesets/system/counted.h"
+#include "filesets/system/search.h"
 #include "filesets/system/units.h"
 #include "replay/compare/comparison_json.h"
 #include "replay/compare/groups.h"
@@ -81,8 +82,7 @@ void add_standings(const RankedMeasurement& one, SeriesOf series, std::vector<St
   const auto others = std::ranges::count(one.entries, true, &RankedEntry::comparable) - 1;
   for (const RankedEntry& entry : one.entries) {
     const auto indicated = std::ranges::count_if(one.entries, [&](const RankedEntry& other) {
-      return std::ranges::find(other.indicated, entry.group) != other.indicated.end() ||
-             std::ranges::find(other.faster, entry.group) != other.faster.end();
+      return contains(other.indicated, entry.group) || contains(other.faster, entry.group);
     });
     if (one.decided() && entry.rank == 1 && entry.indicated.empty()) {
       row[series(entry.group)] = Standing::best;
@@ -214,8 +214,8 @@ Standings standings_of(const ReportColumns& columns, const Overview& overview) {
   standings.fastest.resize(groups.size());
   standings.ranking = rank_groups(groups);
   const Ranking& ranking = standings.ranking;
-  const auto few = std::ranges::find(ranking.warnings, kFewRuns, &Warning::code);
-  if (few != ranking.warnings.end() && ranking.need_runs > ranking.need_sessions) {
+  const Warning* const few = find_or_null(ranking.warnings, kFewRuns, &Warning::code);
+  if (few && ranking.need_runs > ranking.need_sessions) {
     standings.advice = few->next_step;
   }
   for (const RankedMeasurement& one : ranking.measurements) {

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "filesets/system/search.h"
 #include "replay/report/pool.h"
 #include "replay/report/text_reports.h"
 #include "replay/results/metrics.h"
@@ -59,7 +60,7 @@ std::string targets_of(const Result& result) {
   std::vector<std::string> list;
   for (const VolumeDescription& volume : result.volumes) {
     std::string text = fmt::format("{} {}", role_name(volume.role), volume.target);
-    if (std::ranges::find(list, text) == list.end()) list.push_back(std::move(text));
+    if (!contains(list, text)) list.push_back(std::move(text));
   }
   return fmt::format("{}", fmt::join(list, "; "));
 }
@@ -68,8 +69,8 @@ std::string targets_of(const Result& result) {
 std::string job_cells(const Result& result, const Measurement& measurement) {
   const JobRecord& job = result.job_of(measurement);
   if (job.name.empty()) return ",";
-  const auto time = std::ranges::find(job.settings, "time", &Parameters::value_type::first);
-  return fmt::format("{},{}", job.scale, time == job.settings.end() ? "" : text_cell(time->second));
+  const auto* time = find_or_null(job.settings, "time", &Parameters::value_type::first);
+  return fmt::format("{},{}", job.scale, time ? text_cell(time->second) : "");
 }
 
 std::string parameters_of(const Measurement& measurement) {

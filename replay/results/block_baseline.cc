@@ -4,6 +4,7 @@
 #include <tuple>
 #include <vector>
 
+#include "filesets/system/search.h"
 #include "replay/results/bytes_moved.h"
 #include "replay/statistics/order.h"
 #include "traces/fc_test.h"
@@ -21,14 +22,12 @@ std::optional<double> median_of(const std::vector<double>& values) {
 const BlockBaseline* baseline_of(const Result& result, const Measurement& measurement,
                                  bool writes) {
   const AccessShape& shape = *measurement.access;
-  const auto fits = [&](const BlockBaseline& one) {
+  return find_if_or_null(result.baselines, [&](const BlockBaseline& one) {
     return one.file_system == measurement.file_system &&
            one.pattern == baseline_pattern(shape.random, writes) &&
            one.block_size == baseline_block_size(shape.block_size) && one.depth == shape.depth &&
            one.mb_per_s > 0;
-  };
-  const auto found = std::ranges::find_if(result.baselines, fits);
-  return found == result.baselines.end() ? nullptr : &*found;
+  });
 }
 
 bool leaves_the_volume(const Measurement& measurement) {

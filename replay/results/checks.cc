@@ -16,6 +16,7 @@
 #include "filesets/system/counted.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/root_user.h"
+#include "filesets/system/search.h"
 #include "filesets/system/units.h"
 #include "replay/results/check_texts.h"
 #include "replay/results/work_checks.h"
@@ -164,7 +165,7 @@ Cached cached_on(const Result& result, const std::string& file_system) {
 void not_cold(CheckedResult& checked) {
   std::vector<std::string> file_systems;
   for (const Measurement& one : checked.result.measurements) {
-    if (std::ranges::find(file_systems, one.file_system) == file_systems.end()) {
+    if (!contains(file_systems, one.file_system)) {
       file_systems.push_back(one.file_system);
     }
   }
@@ -373,7 +374,7 @@ void slow_lookups(CheckedResult& checked) {
 void clock_source(CheckedResult& checked) {
   static constexpr std::array<std::string_view, 4> kSlow = {"hpet", "acpi_pm", "jiffies",
                                                             "refined-jiffies"};
-  if (std::ranges::find(kSlow, checked.result.host.clock_source) == kSlow.end()) return;
+  if (!contains(kSlow, checked.result.host.clock_source)) return;
   checked.result.warn(
       {"clock-unstable",
        fmt::format("the kernel uses the clock source {}, which is slow to read or coarse, "
@@ -431,9 +432,8 @@ constexpr std::array<void (*)(CheckedResult&), 14> kChecks = {
     memory_pressure, [](CheckedResult& checked) { check_work(checked.result); }};
 
 void remove_warnings(std::span<const std::string_view> codes, Result& result) {
-  std::erase_if(result.warnings, [codes](const Warning& warning) {
-    return std::ranges::find(codes, warning.code) != codes.end();
-  });
+  std::erase_if(result.warnings,
+                [codes](const Warning& warning) { return contains(codes, warning.code); });
 }
 
 CheckedResult with_figures(Result& result) {

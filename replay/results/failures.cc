@@ -11,6 +11,7 @@
 #include "filesets/system/free_space.h"
 #include "filesets/system/limits.h"
 #include "filesets/system/printable.h"
+#include "filesets/system/search.h"
 #include "replay/results/operation_classes.h"
 #include "traces/export/dump.h"
 
@@ -288,8 +289,8 @@ std::string describe_failed_work(const FailedWork& work, const Result& result,
 
 std::string_view failed_work_advice(std::string_view error) {
   if (error.ends_with(kNoSpaceLeft)) error = "ENOSPC";
-  const auto* known = std::ranges::find(kAdvice, error, &ErrorAdvice::error);
-  return known == std::end(kAdvice) ? "use a volume that can do the work" : known->advice;
+  const ErrorAdvice* const known = find_or_null(kAdvice, error, &ErrorAdvice::error);
+  return known ? known->advice : "use a volume that can do the work";
 }
 
 std::string failed_work_text(const Result& result, const Measurement& measurement) {

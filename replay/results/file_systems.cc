@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "filesets/system/mount_info.h"
+#include "filesets/system/search.h"
 
 namespace filereel {
 
@@ -15,7 +16,7 @@ std::vector<std::string> file_systems_of(std::span<const Result> results) {
   std::vector<std::string> names;
   for (const Result& result : results) {
     for (const Measurement& one : result.measurements) {
-      if (!one.samples.empty() && std::ranges::find(names, one.file_system) == names.end()) {
+      if (!one.samples.empty() && !contains(names, one.file_system)) {
         names.push_back(one.file_system);
       }
     }
@@ -72,7 +73,7 @@ Result only_on(const Result& result, const std::string& file_system) {
   }
   for (const Result& control : result.control) {  // a directory's may be on another one
     const std::vector<std::string> names = file_systems_of(control);
-    const bool has_it = std::ranges::find(names, file_system) != names.end();
+    const bool has_it = contains(names, file_system);
     kept.control.push_back(has_it ? only_on(control, file_system) : control);
   }
   return kept;

@@ -4,6 +4,7 @@
 #include <array>
 #include <vector>
 
+#include "filesets/system/search.h"
 #include "replay/results/client_samples.h"
 #include "replay/results/written.h"
 
@@ -195,8 +196,7 @@ std::span<const Metric> metrics() {
 }
 
 const Metric* find_metric(std::string_view name) {
-  const auto found = std::ranges::find(kMetrics, name, &Metric::name);
-  return found == kMetrics.end() ? nullptr : &*found;
+  return find_or_null(kMetrics, name, &Metric::name);
 }
 
 Middle middle_of(const Metric& metric) {

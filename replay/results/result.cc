@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "filesets/system/search.h"
 #include "replay/results/bytes_moved.h"
 #include "replay/results/written.h"
 #include "replay/statistics/bootstrap.h"
@@ -79,7 +80,7 @@ std::string roles_in_memory(std::span<const VolumeDescription> volumes) {
   std::vector<std::string_view> roles;
   for (const VolumeDescription& volume : volumes) {
     const std::string_view role = role_name(volume.role);
-    if (in_memory(volume) && std::ranges::find(roles, role) == roles.end()) roles.push_back(role);
+    if (in_memory(volume) && !contains(roles, role)) roles.push_back(role);
   }
   return fmt::format("{}", fmt::join(roles, " and "));
 }
@@ -181,16 +182,15 @@ double Measurement::median_count(const std::string& call) const {
 }
 
 const WorkRecord* Result::work_of(const Measurement& measurement) const {
-  const auto found = std::ranges::find_if(plan.work, [&](const WorkRecord& one) {
+  return find_if_or_null(plan.work, [&](const WorkRecord& one) {
     return one.job == measurement.workload && one.set == measurement.set;
   });
-  return found == plan.work.end() ? nullptr : &*found;
 }
 
 const JobRecord& Result::job_of(const Measurement& measurement) const {
   static const JobRecord kNone;
-  const auto found = std::ranges::find(plan.jobs, measurement.workload, &JobRecord::name);
-  return found == plan.jobs.end() ? kNone : *found;
+  const JobRecord* const found = find_or_null(plan.jobs, measurement.workload, &JobRecord::name);
+  return found ? *found : kNone;
 }
 
 Result Result::of_same_run() const {

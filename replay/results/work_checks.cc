@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "filesets/system/counted.h"
+#include "filesets/system/search.h"
 #include "filesets/system/units.h"
 #include "replay/results/check_texts.h"
 #include "replay/results/failures.h"
@@ -143,7 +144,7 @@ void check_weights(Result& result) {
 bool may_last(std::string_view kind) {
   static constexpr auto kLong = std::to_array<std::string_view>(
       {"close", "fsync", "fdatasync", "sync", "syncfs", "sync_file_range", "msync", "copy_range"});
-  return std::ranges::find(kLong, kind) != kLong.end();
+  return contains(kLong, kind);
 }
 
 void check_shares(Result& result) {

@@ -14,6 +14,7 @@
 #include "filesets/system/descriptor.h"
 #include "filesets/system/error.h"
 #include "filesets/system/limits.h"
+#include "filesets/system/search.h"
 #include "filesets/system/units.h"
 #include "replay/results/block_baseline.h"
 #include "replay/results/hidden_serials.h"
@@ -147,7 +148,7 @@ std::vector<BlockBaseline> known_of(const Result& result, const AccessShape& sha
   for (const BlockBaseline& one : result.baselines) {
     const bool fits =
         one.block_size == baseline_block_size(shape.block_size) && one.depth == shape.depth;
-    const bool told = std::ranges::find(known, one.pattern, &BlockBaseline::pattern) != known.end();
+    const bool told = contains(known, one.pattern, &BlockBaseline::pattern);
     if (fits && !told) known.push_back(one);
   }
   return known;

@@ -32,6 +32,7 @@
 #include "filesets/system/error.h"
 #include "filesets/system/failure_text.h"
 #include "filesets/system/printable.h"
+#include "filesets/system/search.h"
 #include "replay/json.h"
 #include "replay/parse_json.h"
 #include "replay/results/client_samples.h"
@@ -235,11 +236,11 @@ void note_clients(Clients& clients, const Plan& plan, Result& result) {
     const JobRecord named = job->record();
     Parameters& settings =
         std::ranges::find(result.plan.jobs, named.name, &JobRecord::name)->settings;
-    if (std::ranges::find(settings, "clients", &Parameters::value_type::first) != settings.end()) {
+    if (contains(settings, "clients", &Parameters::value_type::first)) {
       continue;  // noted with another set
     }
     const JobOptions options = job->options(0);
-    if (std::ranges::find(named.axes, "clients", &SweepAxis::name) == named.axes.end()) {
+    if (!contains(named.axes, "clients", &SweepAxis::name)) {
       const std::uint32_t wanted = job->clients(0);
       settings.emplace_back("clients", std::to_string(wanted > 0 ? wanted : clients.count()));
     }
@@ -257,7 +258,7 @@ void gather_warnings(Clients& clients, Result& result) {
     std::map<Json, std::vector<std::size_t>> others;
     for (std::size_t i = 1; i < all.size(); ++i) {
       for (const Json& one : from_client(all[i])) {
-        if (std::ranges::find(of_first, one) == of_first.end()) others[one].push_back(i);
+        if (!contains(of_first, one)) others[one].push_back(i);
       }
     }
     for (const auto& [warning, ranks] : others) {

@@ -11,6 +11,7 @@
 #include "filesets/system/nearest.h"
 #include "filesets/system/numbers.h"
 #include "filesets/system/printable.h"
+#include "filesets/system/search.h"
 #include "filesets/system/units.h"
 #include "replay/run/job_around.h"
 #include "replay/volumes/device_part.h"
@@ -52,8 +53,7 @@ std::vector<DrivePart> parse_drive_parts(std::span<const std::string> texts) {
   std::vector<DrivePart> parts;
   for (const std::string& text : texts) {
     DrivePart part = parse_part(text);
-    const auto same = std::ranges::find(parts, part.place, &DrivePart::place);
-    if (same != parts.end()) {
+    if (const auto* same = find_or_null(parts, part.place, &DrivePart::place)) {
       throw Error(ErrorKind::usage, fmt::format("--parts: {} and {} are the same part; remove one",
                                                 same->name, part.name));
     }
@@ -101,7 +101,7 @@ void measure_on_parts(Plan& plan, std::vector<DrivePart> parts) {
                               "use fewer",
                               record.name, counted(parts.size(), "part"), kMostPoints, kMostAxes));
     }
-    if (std::ranges::find(record.axes, kPartAxis, &SweepAxis::name) != record.axes.end()) {
+    if (contains(record.axes, kPartAxis, &SweepAxis::name)) {
       throw Error(ErrorKind::usage, fmt::format("{} already sweeps a key '{}': omit --parts",
                                                 record.name, kPartAxis));
     }

@@ -11,6 +11,7 @@
 #include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/path_kind.h"
+#include "filesets/system/search.h"
 #include "filesets/system/units.h"
 #include "replay/run/fitting.h"
 #include "replay/run/job_makers.h"
@@ -34,7 +35,7 @@ AccessShape shape_of(const FcTestOptions& options) {
 
 // How many copies of the set the steps create on the volume of that role.
 std::uint64_t copies_on(Role role, const std::vector<FcStep>& steps) {
-  const auto has = [&](FcStep step) { return std::ranges::find(steps, step) != steps.end(); };
+  const auto has = [&](FcStep step) { return contains(steps, step); };
   if (role == Role::near) return has(FcStep::copy_near) ? 2 : 1;
   return role == Role::far && has(FcStep::copy_far) ? 1 : 0;
 }

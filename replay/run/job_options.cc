@@ -10,6 +10,7 @@
 #include "filesets/system/nearest.h"
 #include "filesets/system/numbers.h"
 #include "filesets/system/printable.h"
+#include "filesets/system/search.h"
 #include "filesets/system/units.h"
 #include "replay/run/copy_command.h"
 
@@ -62,8 +63,7 @@ void set_operations(JobOptions& options, Values values) {
 
 // A copy command is one more method, by its text.
 void set_copy_method(JobOptions& options, Values values) {
-  const bool command =
-      std::ranges::find(options.copy_commands, values.front()) != options.copy_commands.end();
+  const bool command = contains(options.copy_commands, values.front());
   options.copy_command = command ? values.front() : "";
   options.fc_test.copy_method = command ? CopyMethod::readwrite : parse_copy_method(values.front());
 }
@@ -72,7 +72,7 @@ void set_copy_commands(JobOptions& options, Values values) {
   options.copy_commands.clear();
   for (const std::string& one : values) {
     check_copy_command(one);
-    if (std::ranges::find(options.copy_commands, one) != options.copy_commands.end()) {
+    if (contains(options.copy_commands, one)) {
       throw Error(
           ErrorKind::usage,
           fmt::format("must be different commands; remove the second '{}'", printable(one)));
@@ -247,8 +247,7 @@ std::span<const JobParameter> job_parameters() {
 }
 
 const JobParameter* find_job_parameter(std::string_view key) {
-  const auto found = std::ranges::find(kParameters, key, &JobParameter::key);
-  return found == kParameters.end() ? nullptr : &*found;
+  return find_or_null(kParameters, key, &JobParameter::key);
 }
 
 std::string_view inapplicable_reason(const JobParameter& parameter, JobKind kind, bool recorded) {

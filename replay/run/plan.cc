@@ -11,6 +11,7 @@
 
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
+#include "filesets/system/search.h"
 #include "replay/results/result_limits.h"
 #include "replay/run/catalogue.h"
 #include "replay/run/clients_jobs.h"
@@ -92,7 +93,7 @@ class Loader {
       });
       if (same == others.end()) {
         others.push_back(std::move(one));
-      } else if (std::ranges::find(same->jobs, one.jobs.front()) == same->jobs.end()) {
+      } else if (!contains(same->jobs, one.jobs.front())) {
         same->jobs.push_back(std::move(one.jobs.front()));
       }
     }
@@ -261,8 +262,7 @@ class Loader {
     if (const YamlValue* value = map.find("indexes")) {
       for (const YamlValue& item : value->list(kMostListItems)) {
         IndexDefinition index = read_index(item, records);
-        if (std::ranges::find(plan_.indexes, index.name, &IndexDefinition::name) !=
-            plan_.indexes.end()) {
+        if (contains(plan_.indexes, index.name, &IndexDefinition::name)) {
           item.fail(fmt::format("is a second index '{}'", index.name));
         }
         plan_.indexes.push_back(std::move(index));

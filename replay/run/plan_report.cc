@@ -9,6 +9,7 @@
 
 #include "filesets/system/nearest.h"
 #include "filesets/system/printable.h"
+#include "filesets/system/search.h"
 #include "replay/results/metrics.h"
 #include "replay/results/selection.h"
 
@@ -68,17 +69,17 @@ ReportView read_view(const YamlValue& item, std::span<const JobRecord> jobs, boo
   }
   if (const YamlValue* value = map.find("form")) {
     view.form = value->text();
-    if (std::ranges::find(kViewForms, view.form) == kViewForms.end()) {
+    if (!contains(kViewForms, view.form)) {
       value->fail(fmt::format("has '{}', which is not a form{}", printable(view.form),
                               use_one_of(view.form, kViewForms)));
     }
   }
   const auto check_axis = [&](const YamlValue& place, const std::string& name) {
     std::vector<std::string> values;
-    if (!swept || std::ranges::find(kPlainAxes, name) != kPlainAxes.end()) return values;
+    if (!swept || contains(kPlainAxes, name)) return values;
     for (const JobRecord& job : jobs) {
-      const auto axis = std::ranges::find(job.axes, name, &SweepAxis::name);
-      if (is_selected(view.jobs, job.name) && axis != job.axes.end()) {
+      const SweepAxis* const axis = find_or_null(job.axes, name, &SweepAxis::name);
+      if (is_selected(view.jobs, job.name) && axis) {
         values.insert(values.end(), axis->values.begin(), axis->values.end());
       }
     }
@@ -93,7 +94,7 @@ ReportView read_view(const YamlValue& item, std::span<const JobRecord> jobs, boo
     for (const auto& [axis, shown] : value->items()) {
       const std::vector<std::string> values = check_axis(shown, axis);
       const std::string& at = view.at[axis] = shown.text();
-      if (!values.empty() && std::ranges::find(values, at) == values.end()) {
+      if (!values.empty() && !contains(values, at)) {
         shown.fail(fmt::format("'{}' is none of the values of '{}': {}", printable(at), axis,
                                fmt::join(values, ", ")));
       }

@@ -10,6 +10,7 @@
 
 #include "filesets/system/numbers.h"
 #include "filesets/system/printable.h"
+#include "filesets/system/search.h"
 #include "replay/results/latency.h"
 #include "replay/statistics/order.h"
 
@@ -36,8 +37,8 @@ std::string read_part(std::string_view part, AutoRuns& automatic) {
     return "";
   }
   const std::string_view name = part.substr(0, equals);
-  const auto* tail = std::ranges::find(kNamedPercentiles, name, &Percentile::name);
-  if (tail == kNamedPercentiles.end()) {
+  const Percentile* const tail = find_or_null(kNamedPercentiles, name, &Percentile::name);
+  if (!tail) {
     return fmt::format("'{}' is not a percentile: use p50, p90, p95, p99, p99.9, p99.99",
                        printable(name));
   }

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "filesets/system/path_kind.h"
+#include "filesets/system/search.h"
 #include "traces/catalog_reel.h"
 #include "traces/reel/reel_format.h"
 
@@ -14,11 +15,9 @@ namespace {
 constexpr std::string_view kExtension = ".reel";
 
 const CatalogReel* find_reel(std::string_view name) {
-  const auto is_it = [&](const CatalogReel& one) {
+  return find_if_or_null(reel_catalog(), [&](const CatalogReel& one) {
     return one.name == name || reel_name(one.name) == name;
-  };
-  const auto found = std::ranges::find_if(reel_catalog(), is_it);
-  return found == reel_catalog().end() ? nullptr : &*found;
+  });
 }
 
 }  // namespace

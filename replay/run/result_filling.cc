@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "filesets/system/counted.h"
+#include "filesets/system/search.h"
 #include "replay/results/checks.h"
 #include "replay/results/hidden_serials.h"
 #include "replay/run/conditions.h"
@@ -43,7 +44,7 @@ void begin_result(Result& result, const Plan& of, const std::optional<AutoRuns>&
   plan.auto_runs = auto_runs;
   for (const std::unique_ptr<Job>& job : of.jobs) {
     JobRecord record = job->record();
-    if (std::ranges::find(plan.jobs, record.name, &JobRecord::name) == plan.jobs.end()) {
+    if (!contains(plan.jobs, record.name, &JobRecord::name)) {
       plan.jobs.push_back(std::move(record));
     }
     plan.work.push_back(job->work());

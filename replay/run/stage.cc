@@ -33,6 +33,7 @@
 #include "filesets/system/mount_info.h"
 #include "filesets/system/path_kind.h"
 #include "filesets/system/printable.h"
+#include "filesets/system/search.h"
 #include "replay/results/hidden_serials.h"
 #include "replay/run/side_needs.h"
 
@@ -42,7 +43,7 @@ namespace {
 using Kinds = std::vector<FileSystemKind>;
 
 bool holds(const Kinds& kinds, FileSystemKind kind) {
-  return std::ranges::find(kinds, kind) != kinds.end();
+  return contains(kinds, kind);
 }
 
 Kinds wanted_by(const Job& job, const RunRequest& request) {

@@ -17,6 +17,7 @@
 #include "filesets/system/error.h"
 #include "filesets/system/free_space.h"
 #include "filesets/system/project_quota.h"
+#include "filesets/system/search.h"
 #include "replay/results/failures.h"
 #include "traces/export/dump.h"
 
@@ -44,7 +45,7 @@ bool takes_space(OperationKind kind) {
                                  make_directory, symlink,    link,      rename,   make_node,
                                  allocate,       sync,       sync_data, sync_map, set_xattr,
                                  sync_range,     sync_volume};
-  return std::ranges::find(kKinds, kind) != kKinds.end();
+  return contains(kKinds, kind);
 }
 
 bool takes_space(const std::string& operation) {

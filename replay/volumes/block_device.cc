@@ -30,6 +30,7 @@
 #include "filesets/system/printable.h"
 #include "filesets/system/remote_mounts.h"
 #include "filesets/system/sandbox.h"
+#include "filesets/system/search.h"
 #include "replay/volumes/device_part.h"
 #include "replay/volumes/mount.h"
 #include "replay/volumes/sysfs.h"
@@ -90,7 +91,7 @@ std::string loop_device_on(dev_t device, std::span<const dev_t> own_loops) {
     const std::string path = "/dev/" + one;
     const std::optional<loop_info64> other = describe(path);
     const dev_t number = device_number(path);
-    if (!other || number == device || std::ranges::find(own_loops, number) != own_loops.end()) {
+    if (!other || number == device || contains(own_loops, number)) {
       continue;
     }
     const bool same_file =

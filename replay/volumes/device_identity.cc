@@ -11,6 +11,7 @@
 
 #include "filesets/system/directory_path.h"
 #include "filesets/system/printable.h"
+#include "filesets/system/search.h"
 #include "replay/volumes/sysfs.h"
 
 namespace filereel {
@@ -44,7 +45,7 @@ class LayerWalk {
     fs::directory_iterator one(sources_.sys + "/fs/btrfs", error);
     for (; !error && one != fs::directory_iterator(); one.increment(error)) {
       const std::vector<fs::path> members = linked_devices(one->path().string() + "/devices");
-      if (members.size() < 2 || std::ranges::find(members, mine) == members.end()) continue;
+      if (members.size() < 2 || !contains(members, mine)) continue;
       layer(fmt::format("btrfs of {}", members.size()));
       for (const fs::path& member : members) folder(member, depth + 1);
     }
@@ -72,7 +73,7 @@ class LayerWalk {
   static constexpr std::size_t kMostDevices = 4096;
 
   void layer(std::string text) {
-    if (std::ranges::find(stack_.layers, text) == stack_.layers.end()) {
+    if (!contains(stack_.layers, text)) {
       stack_.layers.push_back(std::move(text));
     }
   }

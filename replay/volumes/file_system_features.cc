@@ -17,6 +17,7 @@
 #include "filesets/system/packages.h"
 #include "filesets/system/path_kind.h"
 #include "filesets/system/process.h"
+#include "filesets/system/search.h"
 
 namespace filereel {
 namespace {
@@ -88,8 +89,8 @@ constexpr auto kXfsFlags = std::to_array<std::string_view>(
 
 template <class Names>
 std::optional<std::string> our_name(const Names& names, std::string_view name) {
-  const auto found = std::ranges::find(names, name, &Renamed::first);
-  return found == names.end() ? std::nullopt : std::optional<std::string>(found->second);
+  const Renamed* const found = find_or_null(names, name, &Renamed::first);
+  return found ? std::optional<std::string>(found->second) : std::nullopt;
 }
 
 void add_word(std::string& list, std::string_view word) {
@@ -251,7 +252,7 @@ FeatureValues features_of_ext(std::string_view output) {
     std::istringstream words(list);
     std::string kept;
     for (std::string word; words >> word;) {
-      if (std::ranges::find(kOfUse, word) == kOfUse.end()) add_word(kept, word);
+      if (!contains(kOfUse, word)) add_word(kept, word);
     }
     list = kept.empty() && name == kJournalFeatures ? "(none)" : kept;
   }
@@ -265,7 +266,7 @@ FeatureValues features_of_xfs(std::string_view output) {
   for (const auto& [name, value] : pairs) {
     if (const std::optional<std::string> ours = our_name(kXfsNames, name)) values[*ours] = value;
     const std::string flag = name.substr(name.rfind(' ') + 1);
-    const bool is_flag = std::ranges::find(kXfsFlags, flag) != kXfsFlags.end();
+    const bool is_flag = contains(kXfsFlags, flag);
     if (is_flag && value == "1") add_word(flags, flag);
   }
   const auto size = [&](const std::string& section) -> std::uint64_t {
@@ -320,16 +321,15 @@ FeatureValues features_of_boot_sector(std::string_view sector) {
 bool has_features(std::string_view type) {
   constexpr auto kWithBootSector = std::to_array<std::string_view>(
       {"vfat", "msdos", "fat32", "exfat", "ntfs", "ntfs3", "fuseblk"});
-  return std::ranges::find(describers(), type, &Describer::type) != describers().end() ||
-         std::ranges::find(kWithBootSector, type) != kWithBootSector.end();
+  return contains(describers(), type, &Describer::type) || contains(kWithBootSector, type);
 }
 
 FileSystemFeatures read_file_system_features(std::string_view type, const std::string& source,
                                              int fd, int error) {
   if (!has_features(type)) return {};
-  const auto describer = std::ranges::find(describers(), type, &Describer::type);
+  const Describer* const describer = find_or_null(describers(), type, &Describer::type);
   if (fd < 0) return {{}, fmt::format("cannot read {}: {}", source, error_text(error))};
-  if (describer != describers().end()) return by_program(*describer, source);
+  if (describer) return by_program(*describer, source);
   std::array<char, 512> sector{};
   if (pread(fd, sector.data(), sector.size(), 0) != static_cast<ssize_t>(sector.size())) {
     return {{}, fmt::format("cannot read the boot sector of {}", source)};

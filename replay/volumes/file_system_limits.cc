@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "filesets/system/search.h"
+
 namespace filereel {
 namespace {
 
@@ -143,10 +145,9 @@ std::span<const DriverLimits> driver_limits() {
 }
 
 const FileSystemLimits& limits_of_driver(std::string_view driver) {
-  const auto* const alias = std::ranges::find(kAliases, driver, &Alias::name);
-  if (alias != kAliases.end()) driver = alias->driver;
-  const auto* const found = std::ranges::find(kTable, driver, &DriverLimits::driver);
-  return found != kTable.end() ? found->limits : kTable.back().limits;
+  if (const auto* alias = find_or_null(kAliases, driver, &Alias::name)) driver = alias->driver;
+  const DriverLimits* const found = find_or_null(kTable, driver, &DriverLimits::driver);
+  return found ? found->limits : kTable.back().limits;
 }
 
 FileSystemLimits limits_of_mounted(std::string_view type, std::uint64_t block_size) {

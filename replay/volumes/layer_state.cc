@@ -17,6 +17,7 @@
 #include "filesets/system/numbers.h"
 #include "filesets/system/path_kind.h"
 #include "filesets/system/printable.h"
+#include "filesets/system/search.h"
 #include "filesets/system/units.h"
 #include "replay/volumes/sysfs.h"
 
@@ -58,8 +59,8 @@ std::string_view action_text(std::string_view action) {
                                                   {"reshape", "reshaping"},
                                                   {"check", "checking"},
                                                   {"repair", "repairing"}}};
-  const auto found = std::ranges::find(kWords, action, &Word::action);
-  return found == kWords.end() ? "" : found->text;
+  const Word* const found = find_or_null(kWords, action, &Word::action);
+  return found ? found->text : "";
 }
 
 // The states of an array with `missing` disks that performs `action`.
@@ -83,7 +84,7 @@ std::vector<std::string> words_of_line(const std::string& line) {
 }
 
 bool has_word(const std::vector<std::string>& words, std::string_view word) {
-  return std::ranges::find(words, word) != words.end();
+  return contains(words, word);
 }
 
 // "raid1 2 AA 100/100 idle 0": type, devices, health of each (D: failed, -: missing, a: alive but
@@ -216,7 +217,7 @@ std::optional<Layer> read_dm(
   std::vector<std::string> told;
   for (const DmTarget& target : targets_of(mapped)) {
     const std::string type = target_name(target);
-    if (type.empty() || std::ranges::find(told, type) != told.end()) continue;
+    if (type.empty() || contains(told, type)) continue;
     layer.text += " " + type;
     add_target_status(name, target, layer);
     told.push_back(type);

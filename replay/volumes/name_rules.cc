@@ -12,6 +12,7 @@
 #include "filesets/ownership/tree_walk.h"
 #include "filesets/system/counted.h"
 #include "filesets/system/error.h"
+#include "filesets/system/search.h"
 #include "filesets/system/utf8.h"
 
 namespace filereel {
@@ -42,7 +43,7 @@ constexpr std::array<std::string_view, 3> kSuperscripts = {"\u00b9", "\u00b2", "
 
 bool is_port_number(std::string_view text) {
   if (text.size() == 1) return text[0] >= '0' && text[0] <= '9';
-  return std::ranges::find(kSuperscripts, text) != kSuperscripts.end();
+  return contains(kSuperscripts, text);
 }
 
 char upper_case(char c) {
@@ -57,7 +58,7 @@ std::size_t device_length(std::string_view name) {
   std::ranges::transform(stem, stem.begin(), upper_case);
   const bool port = (stem.starts_with("COM") || stem.starts_with("LPT")) &&
                     is_port_number(std::string_view(stem).substr(3));
-  return port || std::ranges::find(kDevices, stem) != kDevices.end() ? stem.size() : 0;
+  return port || contains(kDevices, stem) ? stem.size() : 0;
 }
 
 std::size_t utf16_units(std::string_view name) {
@@ -143,8 +144,7 @@ bool exists_in_root(std::string_view name, const FileSystemLimits& limits) {
   if (name == kLostAndFound) return true;
   if (!limits.lists_label && limits.root_names.empty()) return false;
   const std::string folded = fold_case(name);
-  return (limits.lists_label && folded == kVolumeLabel) ||
-         std::ranges::find(limits.root_names, folded) != limits.root_names.end();
+  return (limits.lists_label && folded == kVolumeLabel) || contains(limits.root_names, folded);
 }
 
 std::string fold_case(std::string_view name) {

@@ -15,6 +15,7 @@
 #include <sys/socket.h>
 
 #include "filesets/system/descriptor.h"
+#include "filesets/system/search.h"
 #include "replay/volumes/sysfs.h"
 
 namespace filereel {
@@ -42,8 +43,7 @@ const NetworkType* find_network_type(std::string_view type) {
                                                       {"fuse.glusterfs", "glusterfs"},
                                                       {"fuse.ceph-fuse", "cephfs"},
                                                       {"fuse.rclone", "rclone"}}};
-  const auto found = std::ranges::find(kTypes, type, &NetworkType::type);
-  return found == kTypes.end() ? nullptr : found;
+  return find_or_null(kTypes, type, &NetworkType::type);
 }
 
 // A mount source: "user@nas:/data", "//nas/data", "https://nas/data", "10.0.0.1@tcp:/data".
@@ -242,8 +242,8 @@ std::string options_without_account(const std::string& options) {
     const std::size_t end = std::min(options.find(',', begin), options.size());
     const std::string_view one = std::string_view(options).substr(begin, end - begin);
     const std::size_t equals = one.find('=');
-    const bool is_account = equals != std::string_view::npos &&
-                            std::ranges::find(kAccount, one.substr(0, equals)) != kAccount.end();
+    const bool is_account =
+        equals != std::string_view::npos && contains(kAccount, one.substr(0, equals));
     if (!is_account) kept += fmt::format("{}{}", kept.empty() ? "" : ",", one);
     begin = end + 1;
   }

@@ -10,6 +10,7 @@
 #include "filesets/catalog/catalog.h"
 #include "filesets/system/directory_names.h"
 #include "filesets/system/numbers.h"
+#include "filesets/system/search.h"
 #include "filesets/system/units.h"
 #include "replay/run/catalogue.h"
 #include "replay/volumes/file_system.h"
@@ -140,10 +141,9 @@ bool has_word(std::string_view words, std::string_view word) {
 }  // namespace
 
 const ValueRule* find_value_rule(std::string_view command, std::string_view argument) {
-  const auto* found = std::ranges::find_if(kRules, [&](const ValueRule& rule) {
+  return find_if_or_null(kRules, [&](const ValueRule& rule) {
     return (rule.command.empty() || rule.command == command) && has_word(rule.arguments, argument);
   });
-  return found == std::end(kRules) ? nullptr : found;
 }
 
 std::vector<Candidate> candidates_of(const ValueRule& rule) {

@@ -6,6 +6,8 @@
 #include <fcntl.h>
 #include <sys/ioctl.h>
 
+#include "filesets/system/search.h"
+
 namespace filereel {
 namespace {
 
@@ -89,8 +91,7 @@ constexpr auto kHarmlessIoctl = std::to_array<Ioctl>({
 }  // namespace
 
 bool is_harmless_fcntl(std::uint64_t command) {
-  return std::ranges::find(kHarmlessFcntl, command) != kHarmlessFcntl.end() ||
-         std::ranges::find(kHarmlessInNoHeader, command) != kHarmlessInNoHeader.end();
+  return contains(kHarmlessFcntl, command) || contains(kHarmlessInNoHeader, command);
 }
 
 bool is_harmless_ioctl(std::uint64_t command) {

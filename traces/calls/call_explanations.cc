@@ -1,6 +1,5 @@
 #include "traces/calls/call_explanations.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <optional>
 #include <string>
@@ -8,6 +7,7 @@
 
 #include <fcntl.h>
 
+#include "filesets/system/search.h"
 #include "traces/open_flags.h"
 
 namespace filereel {
@@ -27,7 +27,7 @@ std::vector<PathId> possible_directories(CallParts& parts, const CallContext& co
   const bool first = begins_there(call.dir, call.path);
   if (!first && !begins_there(call.dir2, call.path2)) return found;
   const auto add = [&found](PathId path) {
-    if (std::ranges::find(found, path) == found.end()) found.push_back(path);
+    if (!contains(found, path)) found.push_back(path);
   };
   const std::string& seen = first ? call.dir_path : call.dir2_path;
   bool deleted = false;

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
+#include "filesets/system/search.h"
 #include "traces/calls/call_explanations.h"
 #include "traces/calls/call_flags.h"
 #include "traces/calls/file_calls.h"
@@ -352,7 +353,7 @@ constexpr auto kHandlers = [] {
   for (const Row& row : kRows) handlers[static_cast<std::size_t>(row.call)] = row.handler;
   return handlers;
 }();
-static_assert(std::ranges::find(kHandlers, nullptr) == kHandlers.end());
+static_assert(!contains(kHandlers, nullptr));
 
 }  // namespace
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "filesets/system/search.h"
+
 namespace filereel {
 namespace {
 
@@ -61,9 +63,9 @@ void follow_removal(CallParts& parts, PathId path, FileId file) {
 void move_to(CallParts& parts, const CallContext& context, PathId directory) {
   FsState& now = *context.task.fs_state;
   if (context.task.fs_state.use_count() > 1) {
-    const auto known =
-        std::ranges::find(now.past_directories, now.directory, &FsState::PastDirectory::directory);
-    if (known != now.past_directories.end()) {
+    auto* const known =
+        find_or_null(now.past_directories, now.directory, &FsState::PastDirectory::directory);
+    if (known) {
       known->until = parts.builder.operations();
     } else {
       if (now.past_directories.size() == kMaxPastDirectories) {

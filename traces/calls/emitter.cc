@@ -30,6 +30,7 @@
 #include <linux/fs.h>
 #include <sys/stat.h>
 
+#include "filesets/system/search.h"
 #include "traces/open_flags.h"
 
 namespace filereel {
@@ -46,7 +47,7 @@ bool is_environment_error(int error) {
   // EFBIG is mostly a limit of the process (RLIMIT_FSIZE), which a replay does not have.
   constexpr int kErrors[] = {EPERM, EACCES, EROFS,  EXDEV,  EBUSY,  ETXTBSY, ENOSPC,    EDQUOT,
                              EFBIG, EIO,    ENOMEM, EMFILE, ENFILE, EMLINK,  EOPNOTSUPP};
-  return std::ranges::find(kErrors, error) != std::end(kErrors);
+  return contains(kErrors, error);
 }
 
 bool DirectoryFilter::takes(const Operation& operation) const {

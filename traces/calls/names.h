@@ -1,18 +1,18 @@
 // Resolves the names in calls: to a path, or to an open file.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
 #include <string_view>
 
+#include "filesets/system/search.h"
 #include "traces/calls/call_parts.h"
 
 namespace filereel {
 
 inline bool is_one_of(Call call, std::initializer_list<Call> calls) {
-  return std::ranges::find(calls, call) != calls.end();
+  return contains(calls, call);
 }
 
 // Effect of a successful call on names.

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 
+#include "filesets/system/search.h"
 #include "traces/edit/id_remapper.h"
 #include "traces/open_flags.h"
 
@@ -51,7 +52,7 @@ class CutSelection {
   }
 
   bool thread(std::uint32_t thread) const {
-    return cut_.threads.empty() || std::ranges::find(cut_.threads, thread) != cut_.threads.end();
+    return cut_.threads.empty() || contains(cut_.threads, thread);
   }
   bool lives_on(std::uint32_t thread, std::uint64_t position) const {
     return thread < threads_.size() && threads_[thread].last >= position;
@@ -81,7 +82,7 @@ class CutSelection {
   bool path(PathId path) const {
     if (all_paths()) return true;
     for (PathId at = remapper_.path(path);; at = paths_.node(at).parent) {
-      if (std::ranges::find(below_, at) != below_.end()) return true;
+      if (contains(below_, at)) return true;
       if (paths_.is_root(at)) return false;
     }
   }

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
@@ -6,6 +5,7 @@
 #include "filesets/system/error.h"
 #include "filesets/system/nearest.h"
 #include "filesets/system/printable.h"
+#include "filesets/system/search.h"
 #include "traces/export/formats.h"
 
 namespace filereel {
@@ -17,8 +17,7 @@ std::span<const Exporter> exporters() {
 }
 
 const Exporter& find_exporter(std::string_view name) {
-  const auto found = std::ranges::find(exporters(), name, &Exporter::name);
-  if (found != exporters().end()) return *found;
+  if (const auto* found = find_or_null(exporters(), name, &Exporter::name)) return *found;
   throw Error(ErrorKind::usage, fmt::format("unknown export format '{}'{}", printable(name),
                                             use_one_of(name, names_of_all(exporters()))));
 }

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <array>
 #include <string_view>
 #include <vector>
@@ -9,6 +8,7 @@
 #include "filesets/system/error.h"
 #include "filesets/system/nearest.h"
 #include "filesets/system/printable.h"
+#include "filesets/system/search.h"
 #include "traces/import/dbench_loadfile.h"
 #include "traces/import/fio_iolog.h"
 #include "traces/import/importer.h"
@@ -31,12 +31,11 @@ const Importer& find_importer(std::string_view name, LineReader& input) {
   const auto all = importers();
   if (name == "auto") {
     const std::string_view beginning = input.peek();
-    const auto found =
-        std::ranges::find_if(all, [&](const Importer& one) { return one.recognises(beginning); });
-    if (found != all.end()) return *found;
-  } else {
-    const auto found = std::ranges::find(all, name, &Importer::name);
-    if (found != all.end()) return *found;
+    const Importer* const found =
+        find_if_or_null(all, [&](const Importer& one) { return one.recognises(beginning); });
+    if (found) return *found;
+  } else if (const auto* found = find_or_null(all, name, &Importer::name)) {
+    return *found;
   }
   std::vector<std::string_view> names = names_of_all(all);
   if (name == "auto") {

@@ -15,6 +15,7 @@
 #include <sched.h>
 
 #include "filesets/system/numbers.h"
+#include "filesets/system/search.h"
 #include "traces/calls/call_resolver.h"
 #include "traces/import/fields.h"
 
@@ -230,8 +231,8 @@ class Capture {
       builder_.lost("changes of mapping sizes");
       return true;
     }
-    const auto* captured = std::ranges::find(kCalls, *name, &CapturedCall::name);
-    if (captured == std::end(kCalls)) return false;
+    const CapturedCall* const captured = find_or_null(kCalls, *name, &CapturedCall::name);
+    if (!captured) return false;
     call.call = captured->call;
     call.name = captured->name;
     if (!fill(*captured, values, call) || !finish(*name, values, call)) return false;

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+#include "filesets/system/search.h"
 #include "traces/import/strace_text.h"
 #include "traces/recorded_operation.h"
 
@@ -289,7 +290,7 @@ void StraceReader::read_socket_name(std::string_view text, CallArguments& to) {
   const std::string_view family = strace_member(text, "sa_family");
   // The kernel chooses an abstract name if there is none.
   const bool is_alone = !family.empty() && !text.contains(',');
-  const bool may_be_local = family.empty() || std::ranges::find(kLocal, family) != std::end(kLocal);
+  const bool may_be_local = family.empty() || contains(kLocal, family);
   if (may_be_local && !is_alone && !is_null(text)) to.lacks_text(false);
 }
 

@@ -9,6 +9,7 @@
 #include <linux/io_uring.h>
 #include <linux/openat2.h>
 
+#include "filesets/system/search.h"
 #include "traces/calls/call_finish.h"
 #include "traces/open_flags.h"
 
@@ -46,13 +47,12 @@ constexpr Unsupported kUnsupported[] = {
 
 // A request that cannot be represented: counted if it succeeds. False if it is not about files.
 bool from_other_entry(unsigned opcode, SystemCall& call) {
-  if (std::ranges::find(kHarmless, opcode) != std::ranges::end(kHarmless)) return false;
-  const auto known = std::ranges::find(kUnsupported, opcode, &Unsupported::opcode);
-  const bool is_known = known != std::ranges::end(kUnsupported);
-  call.call = is_known ? Call::unsupported : Call::unknown;
-  if (is_known) call.name = known->name;
+  if (contains(kHarmless, opcode)) return false;
+  const Unsupported* const known = find_or_null(kUnsupported, opcode, &Unsupported::opcode);
+  call.call = known ? Call::unsupported : Call::unknown;
+  if (known) call.name = known->name;
   const bool by_path = opcode == 42 || opcode == 44;  // the descriptor is no argument
-  if (!is_known || by_path) {
+  if (!known || by_path) {
     call.fd = SystemCall::kNone;
     call.file = 0;
   }

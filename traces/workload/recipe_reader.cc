@@ -7,6 +7,7 @@
 #include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
+#include "filesets/system/search.h"
 #include "filesets/system/units.h"
 #include "traces/workload/mysql_reader.h"
 #include "traces/workload/step_stream.h"
@@ -102,7 +103,7 @@ class Reader {
       for (std::size_t role = 0; role < kRoles; ++role) {
         const std::string name =
             fmt::format("{} {}", phase.name, role_name(static_cast<Role>(role)));
-        if (std::ranges::find(recipe_.phases, name, &RecipePhase::name) == recipe_.phases.end()) {
+        if (!contains(recipe_.phases, name, &RecipePhase::name)) {
           continue;
         }
         map_.whole("phases")->fail(
@@ -189,7 +190,7 @@ class Reader {
             fmt::format("must be near, far or far-2 to {} (or all instead of a list), not '{}'",
                         role_name(static_cast<Role>(kRoles - 1)), printable(one.text())));
       }
-      if (std::ranges::find(volumes, *role) != volumes.end()) one.fail("is a duplicate");
+      if (contains(volumes, *role)) one.fail("is a duplicate");
       volumes.push_back(*role);
     };
     if (value.is_list()) {
@@ -209,7 +210,7 @@ class Reader {
              c == '-' || c == '_';
     });
     if (!usable) value.fail("must be 1 to 64 letters, digits, - or _");
-    if (std::ranges::find(recipe_.files, name, &RecipeFiles::name) != recipe_.files.end()) {
+    if (contains(recipe_.files, name, &RecipeFiles::name)) {
       value.fail(fmt::format("duplicates the group name '{}'", printable(name)));
     }
   }
@@ -232,7 +233,7 @@ class Reader {
     const Keys keys = keys_of({kPhaseKeys, kThreadKeys, std::array<std::string_view, 1>{"name"}});
     const YamlMap map = value.map(keys);
     const std::string name = map.find("name") ? map.find("name")->text() : number;
-    if (std::ranges::find(recipe_.phases, name, &RecipePhase::name) != recipe_.phases.end()) {
+    if (contains(recipe_.phases, name, &RecipePhase::name)) {
       map.require("name").fail("duplicates the name of another phase");
     }
     if (name.empty()) map.require("name").fail("must not be empty");

@@ -13,6 +13,7 @@
 #include "filesets/system/nearest.h"
 #include "filesets/system/numbers.h"
 #include "filesets/system/printable.h"
+#include "filesets/system/search.h"
 #include "filesets/system/units.h"
 
 namespace filereel {
@@ -153,7 +154,7 @@ std::size_t Sweep::number_of(const std::string& name) const {
     std::size_t last = 0;
     for (std::size_t i = 0; i < found_.size(); ++i) {
       const std::vector<std::string>& names = found_[i].names;
-      if (found_[i].written != written || std::ranges::find(names, name) == names.end()) continue;
+      if (found_[i].written != written || !contains(names, name)) continue;
       alike.push_back(keys_[i].name);
       last = i;
     }
@@ -223,7 +224,7 @@ void Sweep::note(std::string_view key, const std::string& where, const YamlValue
   if (fresh) found_.push_back({where, {}, {value}, written, in_phase});
   std::vector<std::string>& names = found_[known->second].names;
   for (std::string& name : names_of(key)) {
-    if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
+    if (!contains(names, name)) names.push_back(std::move(name));
   }
 }
 
@@ -243,7 +244,7 @@ void Sweep::settle() {
 // phases.
 std::string Sweep::axis_name(const Place& axis) const {
   const auto has = [](const Place& place, const std::string& name) {
-    return std::ranges::find(place.names, name) != place.names.end();
+    return contains(place.names, name);
   };
   std::size_t own = 0;
   for (std::size_t i = 0; i < found_.size(); ++i) {
@@ -251,7 +252,7 @@ std::string Sweep::axis_name(const Place& axis) const {
   }
   const auto others = [&](const std::string& name) {
     return std::ranges::any_of(found_, [&](const Place& other) {
-      const bool is_axis = std::ranges::find(places_, other.where, &Place::where) != places_.end();
+      const bool is_axis = contains(places_, other.where, &Place::where);
       return other.where != axis.where &&
              (is_axis || (other.written && other.in_phase && found_[own].in_phase)) &&
              has(other, name);
@@ -275,8 +276,7 @@ void Sweep::name_keys() {
   for (std::size_t i = 0; i < found_.size(); ++i) {
     const Place& place = found_[i];
     keys_.push_back({place.written ? of_written[next++] : of_all[i], {}});
-    const auto axis = std::ranges::find(places_, place.where, &Place::where);
-    if (axis != places_.end()) {
+    if (const auto* axis = find_or_null(places_, place.where, &Place::where)) {
       keys_.back().values = texts_of(axis->values);
     } else if (place.written) {
       keys_.back().values = texts_of(place.values);

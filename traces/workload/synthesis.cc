@@ -12,6 +12,7 @@
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/random.h"
+#include "filesets/system/search.h"
 #include "traces/workload/group_layout.h"
 
 namespace filereel {
@@ -24,7 +25,7 @@ constexpr std::uint64_t kMostOpenTogether = 1 << 22;
 
 bool has_step(const RecipeThreads& threads, StepKind kind) {
   return std::ranges::any_of(threads.choices, [kind](const StepChoice& choice) {
-    return std::ranges::find(choice.steps, kind, &FileStep::kind) != choice.steps.end();
+    return contains(choice.steps, kind, &FileStep::kind);
   });
 }
 
@@ -147,7 +148,7 @@ struct Synthesis::State {
     bool all_exist = true;
     for (std::size_t i = 0; i < recipe.files.size(); ++i) {
       const RecipeFiles& files = recipe.files[i];
-      if (std::ranges::find(files.volumes, role) == files.volumes.end()) continue;
+      if (!contains(files.volumes, role)) continue;
       const auto added = volume.groups.emplace(
           i, GroupLayout(files, recipe, use_of(recipe, i), options.free_bytes, all, paths));
       const GroupLayout& group = added.first->second;

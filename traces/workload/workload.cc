@@ -8,6 +8,7 @@
 #include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
+#include "filesets/system/search.h"
 #include "traces/workload/recipe_reader.h"
 #include "traces/workload/recipe_scaling.h"
 
@@ -106,13 +107,13 @@ std::vector<CatalogWorkload> list_catalog_workloads() {
 }
 
 bool is_catalog_workload(std::string_view name) {
-  return std::ranges::find(workload_catalog(), name, &CatalogFile::name) !=
-         workload_catalog().end();
+  return contains(workload_catalog(), name, &CatalogFile::name);
 }
 
 Workload catalog_workload(std::string_view name) {
-  const auto found = std::ranges::find(workload_catalog(), name, &CatalogFile::name);
-  if (found != workload_catalog().end()) return Workload::from_yaml(found->text, found->name);
+  if (const auto* found = find_or_null(workload_catalog(), name, &CatalogFile::name)) {
+    return Workload::from_yaml(found->text, found->name);
+  }
   throw Error(
       ErrorKind::usage,
       fmt::format("unknown workload '{}': run `filereel list` for the catalogue", printable(name)));
