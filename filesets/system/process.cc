@@ -25,21 +25,6 @@ namespace {
 
 constexpr std::size_t kKeptOutput = 64 << 10;
 
-// Runs in the child between fork and exec: only async-signal-safe calls.
-[[noreturn]] void exec_child(char* const* arguments, int null, int output, pid_t parent) {
-  setpgid(0, 0);
-  prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (getppid() != parent) _exit(127);  // it died before prctl
-  sigset_t none;                        // unblock the signals that this process has blocked
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
-  dup2(null, STDIN_FILENO);
-  dup2(output, STDOUT_FILENO);
-  dup2(output, STDERR_FILENO);
-  execv(arguments[0], arguments);
-  _exit(127);
-}
-
 std::string last_line(std::string text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
   const std::size_t newline = text.rfind('\n');
@@ -91,6 +76,22 @@ std::optional<int> wait_for(pid_t child, double seconds) {
   }
 }
 
+void exec_child(const char* program, char* const* arguments, const ChildStreams& streams,
+                pid_t parent) {
+  constexpr int kNever = 127;
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (getppid() != parent) _exit(kNever);  // it died before prctl
+  sigset_t none;                           // unblock the signals that this process has blocked
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  dup2(streams.input, STDIN_FILENO);
+  dup2(streams.output, STDOUT_FILENO);
+  dup2(streams.errors, STDERR_FILENO);
+  execv(program, arguments);
+  _exit(kNever);
+}
+
 ChildProcess::ChildProcess(const std::vector<std::string>& command) {
   const std::optional<std::string> program = find_program(command[0]);
   if (!program) {
@@ -115,7 +116,8 @@ ChildProcess::ChildProcess(const std::vector<std::string>& command) {
   fcntl(output_.get(), F_SETFL, O_APPEND);
   const pid_t parent = getpid();
   pid_ = fork();
-  if (pid_ == 0) exec_child(arguments.data(), null.get(), output_.get(), parent);
+  const ChildStreams streams = {null.get(), output_.get(), output_.get()};
+  if (pid_ == 0) exec_child(arguments[0], arguments.data(), streams, parent);
   if (pid_ < 0) {
     throw_failed(fmt::format("cannot start {}: {}", *program, start_error_text(errno, "")));
   }

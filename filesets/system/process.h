@@ -30,6 +30,17 @@ void ignore_write_signals();
 // available once.
 std::optional<int> wait_for(pid_t child, double seconds);
 
+// The standard streams of a child.
+struct ChildStreams {
+  int input = -1, output = -1, errors = -1;
+};
+
+// Executes a program in the child of a fork, in a process group of its own and with no blocked
+// signals. It gets SIGTERM when the thread that forked it dies. `parent` is the process that
+// forked. Only async-signal-safe calls; exits with 127 on failure.
+[[noreturn]] void exec_child(const char* program, char* const* arguments,
+                             const ChildStreams& streams, pid_t parent);
+
 // A child process in its own process group, so that Ctrl-C at the terminal does not reach it. It
 // gets SIGTERM when the thread that started it dies, even by SIGKILL. The destructor terminates it.
 class ChildProcess {

@@ -11,7 +11,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -19,6 +18,7 @@
 
 #include "filesets/system/error.h"
 #include "filesets/system/limits.h"
+#include "filesets/system/process.h"
 #include "replay/measure/clock.h"
 
 namespace filereel {
@@ -41,24 +41,12 @@ cpu_set_t processors_of(std::uint32_t count) {
 }
 
 // Runs in the child between fork and exec: only async-signal-safe calls.
-[[noreturn]] void exec_shell(const char* text, const cpu_set_t& processors, int complaints,
+[[noreturn]] void exec_shell(char* text, const cpu_set_t& processors, const ChildStreams& streams,
                              pid_t parent) {
-  constexpr int kNever = 127;
-  setpgid(0, 0);
-  prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (getppid() != parent) _exit(kNever);  // it died before prctl
-  sigset_t none;                           // unblock the signals that this process has blocked
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
   sched_setaffinity(0, sizeof processors, &processors);
-  const int null = open("/dev/null", O_RDWR);
-  if (null < 0) _exit(kNever);
-  dup2(null, STDIN_FILENO);
-  dup2(null, STDOUT_FILENO);
-  dup2(complaints, STDERR_FILENO);
-  if (null > STDERR_FILENO) close(null);
-  execl("/bin/sh", "sh", "-c", text, nullptr);
-  _exit(kNever);
+  char name[] = "sh", option[] = "-c";
+  char* const arguments[] = {name, option, text, nullptr};
+  exec_child("/bin/sh", arguments, streams, parent);
 }
 
 double seconds_of(const timeval& time) {
@@ -90,9 +78,13 @@ ShellProgram::ShellProgram(const std::string& text, std::uint32_t processors) {
   const Descriptor other_end(ends[1]);
   fcntl(complaints_.get(), F_SETFL, O_NONBLOCK);
   const cpu_set_t set = processors_of(processors);
+  const Descriptor null(open("/dev/null", O_RDWR | O_CLOEXEC));
+  if (!null) fail(errno);
+  const ChildStreams streams = {null.get(), null.get(), other_end.get()};
+  std::string command = text;
   const pid_t parent = getpid();
   pid_ = fork();
-  if (pid_ == 0) exec_shell(text.c_str(), set, other_end.get(), parent);
+  if (pid_ == 0) exec_shell(command.data(), set, streams, parent);
   if (pid_ < 0) fail(errno);
   setpgid(pid_, pid_);  // whoever is first
   handle_.reset(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));

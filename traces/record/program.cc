@@ -38,8 +38,8 @@ bool send(const Descriptor& to, T value) {
 }
 
 // Runs in the child between fork and exec: only async-signal-safe calls.
-[[noreturn]] void exec_child(char* const* arguments, void (*prepare)(), const sigset_t& blocked,
-                             const Descriptor& control_socket) {
+[[noreturn]] void exec_on_release(char* const* arguments, void (*prepare)(),
+                                  const sigset_t& blocked, const Descriptor& control_socket) {
   constexpr int kNever = 127;
   sigprocmask(SIG_SETMASK, &blocked, nullptr);
   if (prepare != nullptr) prepare();
@@ -85,7 +85,7 @@ HeldProgram::HeldProgram(const std::vector<std::string>& command, void (*prepare
   if (pid_ < 0) fail(errno, kNoRoom);
   if (pid_ == 0) {
     control_socket_.reset();  // so that the child sees this process's end close
-    exec_child(arguments.data(), prepare, blocked, other_end);
+    exec_on_release(arguments.data(), prepare, blocked, other_end);
   }
   other_end.reset();
   int ready = 0;
