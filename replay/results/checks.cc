@@ -5,7 +5,6 @@
 #include <cmath>
 #include <functional>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -53,16 +52,8 @@ constexpr double kClockRange = 1.25;
 // Above this, file systems no longer find long free extents, and drives hardly any free blocks.
 constexpr double kNearlyFull = 0.95;
 
-constexpr std::string_view kTooFewSamples = "too-few-samples";
-
 // Sample::cold_method if files were read to warm the caches.
 constexpr std::string_view kRead = "read";
-
-constexpr std::array<std::string_view, 18> kCodes = {
-    kTooFewSamples,   "not-cold",           "not-warm",     "bimodal",       "drift",
-    "device-busy",    "cpu-busy",           "cpu-stolen",   "cpu-frequency", "lookups-slow",
-    "clock-unstable", "volume-nearly-full", "calls-failed", "cpu-throttled", "memory-pressure",
-    "run-stopped",    "runs-unequal",       "share-slow"};
 
 bool has_figures(const Sample& sample) {
   return !has_failed(sample) && sample.elapsed_s > 0 && sample.durable_s > 0 &&
@@ -96,6 +87,11 @@ MeasuredRates measured_rates(const Measurement& measurement) {
 struct CheckedResult {
   Result& result;
   std::vector<MeasuredRates> measured;
+  std::string_view code;  // of the warnings of the present check
+
+  void warn(std::string text, std::string next_step) {
+    result.warn({std::string(code), std::move(text), std::move(next_step)});
+  }
 };
 
 // "3 of 25 measurements", "2 measurements".
@@ -123,14 +119,13 @@ void too_few(CheckedResult& checked) {
     most = std::max(most, one.values.size());
   }
   if (count == 0) return;
-  checked.result.warn({std::string(kTooFewSamples),
-                       fmt::format("{} with at most {}: too few for a 95 % interval",
-                                   how_many(checked, count), counted(most, "sample")),
-                       checked.result.plan.auto_runs
-                           ? fmt::format("let --runs auto take {} or more: --budget, least_runs "
-                                         "and most_runs limit it",
-                                         kLeastForInterval)
-                           : fmt::format("use --runs auto, or at least {}", kLeastForInterval)});
+  checked.warn(fmt::format("{} with at most {}: too few for a 95 % interval",
+                           how_many(checked, count), counted(most, "sample")),
+               checked.result.plan.auto_runs
+                   ? fmt::format("let --runs auto take {} or more: --budget, least_runs "
+                                 "and most_runs limit it",
+                                 kLeastForInterval)
+                   : fmt::format("use --runs auto, or at least {}", kLeastForInterval));
 }
 
 // Cached content of one file system's measurements.
@@ -173,27 +168,23 @@ void not_cold(CheckedResult& checked) {
   for (const std::string& file_system : file_systems) {
     const Cached cached = cached_on(checked.result, file_system);
     if (cached.worst && !memory.empty()) {
-      checked.result.warn({"not-cold",
-                           fmt::format("{}: nothing is cold in memory ({})", file_system, memory),
-                           "to measure a drive, use a volume on it"});
+      checked.warn(fmt::format("{}: nothing is cold in memory ({})", file_system, memory),
+                   "to measure a drive, use a volume on it");
     } else if (cached.worst) {
-      checked.result.warn(
-          {"not-cold",
-           fmt::format("{} of the content was cached before {} started, so it was faster than the "
-                       "device{}",
-                       percent_text(cached.most), quoted_name(*cached.worst),
-                       cached.warm < 2 ? "" : fmt::format(" ({})", how_many(checked, cached.warm))),
-           std::string(root_advice("run as root, on a volume that filereel may format",
-                                   "use a volume that filereel may format"))});
+      checked.warn(
+          fmt::format("{} of the content was cached before {} started, so it was faster than the "
+                      "device{}",
+                      percent_text(cached.most), quoted_name(*cached.worst),
+                      cached.warm < 2 ? "" : fmt::format(" ({})", how_many(checked, cached.warm))),
+          std::string(root_advice("run as root, on a volume that filereel may format",
+                                  "use a volume that filereel may format")));
     }
     if (cached.contents_only) {
-      checked.result.warn(
-          {"not-cold",
-           fmt::format("{}: only file content was dropped from the caches; names "
-                       "and inodes stayed cached",
-                       file_system),
-           std::string(root_advice("run as root, or on a volume that filereel may format",
-                                   "use a volume that filereel may format"))});
+      checked.warn(fmt::format("{}: only file content was dropped from the caches; names "
+                               "and inodes stayed cached",
+                               file_system),
+                   std::string(root_advice("run as root, or on a volume that filereel may format",
+                                           "use a volume that filereel may format")));
     }
   }
 }
@@ -216,13 +207,12 @@ void not_warm(CheckedResult& checked) {
     count += is_cold ? 1 : 0;
   }
   if (!worst) return;
-  checked.result.warn(
-      {"not-warm",
-       fmt::format("only {} of the content was cached before {} started, so the device was read, "
-                   "too{}",
-                   percent_text(least), quoted_name(*worst),
-                   count < 2 ? "" : fmt::format(" ({})", how_many(checked, count))),
-       "use files that fit in memory, for example with a smaller --scale"});
+  checked.warn(
+      fmt::format("only {} of the content was cached before {} started, so the device was read, "
+                  "too{}",
+                  percent_text(least), quoted_name(*worst),
+                  count < 2 ? "" : fmt::format(" ({})", how_many(checked, count))),
+      "use files that fit in memory, for example with a smaller --scale");
 }
 
 void bimodal(CheckedResult& checked) {
@@ -238,14 +228,13 @@ void bimodal(CheckedResult& checked) {
     furthest = *modes;
   }
   if (!worst) return;
-  checked.result.warn(
-      {"bimodal",
-       fmt::format("{} is bimodal, around {} and {} {}{}", quoted_name(*worst->of),
-                   format_number(furthest.low), format_number(furthest.high), worst->unit,
-                   count < 2 ? ""
-                             : fmt::format("; {} {} bimodal", how_many(checked, count),
-                                           agreeing(count, "is", "are"))),
-       "find out what alternates (drive cache, trim, another program); the median hides it"});
+  checked.warn(
+      fmt::format("{} is bimodal, around {} and {} {}{}", quoted_name(*worst->of),
+                  format_number(furthest.low), format_number(furthest.high), worst->unit,
+                  count < 2 ? ""
+                            : fmt::format("; {} {} bimodal", how_many(checked, count),
+                                          agreeing(count, "is", "are"))),
+      "find out what alternates (drive cache, trim, another program); the median hides it");
 }
 
 void drift(CheckedResult& checked) {
@@ -270,12 +259,10 @@ void drift(CheckedResult& checked) {
   }
   if (!worst) return;
   const double change = drifts[*worst].change;
-  checked.result.warn(
-      {"drift",
-       fmt::format("{} became {} {} during the run{}", quoted_name(*series[*worst]->of),
-                   percent_text(std::abs(change - 1)), change < 1 ? "slower" : "faster",
-                   count < 2 ? "" : fmt::format("; {} drifted", how_many(checked, count))),
-       "let the drive settle, fill its caches and cool it before you measure"});
+  checked.warn(fmt::format("{} became {} {} during the run{}", quoted_name(*series[*worst]->of),
+                           percent_text(std::abs(change - 1)), change < 1 ? "slower" : "faster",
+                           count < 2 ? "" : fmt::format("; {} drifted", how_many(checked, count))),
+               "let the drive settle, fill its caches and cool it before you measure");
 }
 
 void device_busy(CheckedResult& checked) {
@@ -293,18 +280,15 @@ void device_busy(CheckedResult& checked) {
     }
   });
   if (busy.empty() || !often(busy.size(), looks)) return;
-  checked.result.warn(
-      {"device-busy",
-       fmt::format("other I/O reached the drive before {} (median {}/s)",
-                   counted_of(busy.size(), looks, "step"),
-                   format_size(static_cast<std::uint64_t>(median(busy)))),
-       "stop the programs that use it (iotop lists them), or use a dedicated drive"});
+  checked.warn(fmt::format("other I/O reached the drive before {} (median {}/s)",
+                           counted_of(busy.size(), looks, "step"),
+                           format_size(static_cast<std::uint64_t>(median(busy)))),
+               "stop the programs that use it (iotop lists them), or use a dedicated drive");
 }
 
 // `before` and `after` stand around the share in the text.
 void high_share(CheckedResult& checked, std::optional<double> Conditions::* share, double threshold,
-                const char* code, std::string_view before, std::string_view after,
-                const char* next_step) {
+                std::string_view before, std::string_view after, const char* next_step) {
   std::size_t looks = 0;
   std::vector<double> busy;
   for_each_sample(checked, [&](const Sample& sample) {
@@ -314,10 +298,9 @@ void high_share(CheckedResult& checked, std::optional<double> Conditions::* shar
     if (*taken > threshold) busy.push_back(*taken);
   });
   if (busy.empty() || !often(busy.size(), looks)) return;
-  checked.result.warn({code,
-                       fmt::format("{} {} {} (median of {})", before, percent_text(median(busy)),
-                                   after, counted_of(busy.size(), looks, "sample")),
-                       next_step});
+  checked.warn(fmt::format("{} {} {} (median of {})", before, percent_text(median(busy)), after,
+                           counted_of(busy.size(), looks, "sample")),
+               next_step);
 }
 
 void clock_rates(CheckedResult& checked) {
@@ -340,13 +323,11 @@ void clock_rates(CheckedResult& checked) {
     high = most;
   }
   if (count == 0 || 2 * count < looks) return;
-  checked.result.warn(
-      {"cpu-frequency",
-       fmt::format("CPU clocks ranged from {:.1f} to {:.1f} GHz across samples of the "
-                   "same measurement ({})",
-                   low / 1e3, high / 1e3, how_many(checked, count)),
-       "set the governor to performance (cpupower frequency-set -g performance), and "
-       "check the cooling"});
+  checked.warn(fmt::format("CPU clocks ranged from {:.1f} to {:.1f} GHz across samples of the "
+                           "same measurement ({})",
+                           low / 1e3, high / 1e3, how_many(checked, count)),
+               "set the governor to performance (cpupower frequency-set -g performance), and "
+               "check the cooling");
 }
 
 void slow_lookups(CheckedResult& checked) {
@@ -362,25 +343,21 @@ void slow_lookups(CheckedResult& checked) {
     if (*sample.lookup_s > kSlowLookups * seconds) slow.push_back(*sample.lookup_s / seconds);
   });
   if (slow.empty() || !often(slow.size(), looks)) return;
-  checked.result.warn(
-      {"lookups-slow",
-       fmt::format(
-           "filereel's own lookups of directories took {} of the time of operations (median "
-           "of {})",
-           percent_text(median(slow)), counted_of(slow.size(), looks, "sample")),
-       "judge the latencies, which do not contain them; elapsed times do"});
+  checked.warn(
+      fmt::format("filereel's own lookups of directories took {} of the time of operations (median "
+                  "of {})",
+                  percent_text(median(slow)), counted_of(slow.size(), looks, "sample")),
+      "judge the latencies, which do not contain them; elapsed times do");
 }
 
 void clock_source(CheckedResult& checked) {
   static constexpr std::array<std::string_view, 4> kSlow = {"hpet", "acpi_pm", "jiffies",
                                                             "refined-jiffies"};
   if (!contains(kSlow, checked.result.host.clock_source)) return;
-  checked.result.warn(
-      {"clock-unstable",
-       fmt::format("the kernel uses the clock source {}, which is slow to read or coarse, "
-                   "because it does not trust the CPU's own counter",
-                   checked.result.host.clock_source),
-       "check dmesg for clocksource messages; latencies of short operations are too high"});
+  checked.warn(fmt::format("the kernel uses the clock source {}, which is slow to read or coarse, "
+                           "because it does not trust the CPU's own counter",
+                           checked.result.host.clock_source),
+               "check dmesg for clocksource messages; latencies of short operations are too high");
 }
 
 void nearly_full(CheckedResult& checked) {
@@ -396,48 +373,57 @@ void nearly_full(CheckedResult& checked) {
   }
   if (!worst) return;
   // Rounded down: 100 % would be wrong.
-  checked.result.warn(
-      {"volume-nearly-full",
-       fmt::format("the volume was {:.0f} % full after {}", std::floor(most * 100),
-                   quoted_name(*worst)),
-       "use a larger volume or a smaller --scale; full file systems and drives are slow"});
+  checked.warn(fmt::format("the volume was {:.0f} % full after {}", std::floor(most * 100),
+                           quoted_name(*worst)),
+               "use a larger volume or a smaller --scale; full file systems and drives are slow");
 }
 
 void other_programs(CheckedResult& checked) {
-  high_share(checked, &Conditions::other_cpu, kMuchOtherCpu, "cpu-busy", "other programs took",
+  high_share(checked, &Conditions::other_cpu, kMuchOtherCpu, "other programs took",
              "of the CPU time", "end them, or measure on an idle machine");
 }
 
 void host_of_virtual_machine(CheckedResult& checked) {
-  high_share(checked, &Conditions::stolen_cpu, kStolenCpu, "cpu-stolen",
-             "the host of this virtual machine took", "of the CPU time",
-             "measure on physical hardware, or where CPUs are not shared");
+  high_share(checked, &Conditions::stolen_cpu, kStolenCpu, "the host of this virtual machine took",
+             "of the CPU time", "measure on physical hardware, or where CPUs are not shared");
 }
 
 void memory_pressure(CheckedResult& checked) {
-  high_share(checked, &Conditions::memory_pressure, kMemoryPressure, "memory-pressure",
+  high_share(checked, &Conditions::memory_pressure, kMemoryPressure,
              "programs waited for memory during", "of the time",
              "raise the memory limit of the container or service, or end other programs");
 }
 
-// In the order of the warnings. To add a check, write a function, and add it here and its code
-// above.
-constexpr std::array<void (*)(CheckedResult&), 14> kChecks = {
-    too_few,         not_cold,
-    not_warm,        bimodal,
-    drift,           device_busy,
-    other_programs,  host_of_virtual_machine,
-    clock_rates,     slow_lookups,
-    clock_source,    nearly_full,
-    memory_pressure, [](CheckedResult& checked) { check_work(checked.result); }};
+struct ResultCheck {
+  std::string_view code;
+  void (*run)(CheckedResult&);
+};
 
-void remove_warnings(std::span<const std::string_view> codes, Result& result) {
-  std::erase_if(result.warnings,
-                [codes](const Warning& warning) { return contains(codes, warning.code); });
+constexpr ResultCheck kTooFewSamples = {"too-few-samples", too_few};
+
+// In the order of the warnings; check_work adds more at the end. To add a check, write a function,
+// and add a line here.
+constexpr std::array<ResultCheck, 13> kChecks = {{kTooFewSamples,
+                                                  {"not-cold", not_cold},
+                                                  {"not-warm", not_warm},
+                                                  {"bimodal", bimodal},
+                                                  {"drift", drift},
+                                                  {"device-busy", device_busy},
+                                                  {"cpu-busy", other_programs},
+                                                  {"cpu-stolen", host_of_virtual_machine},
+                                                  {"cpu-frequency", clock_rates},
+                                                  {"lookups-slow", slow_lookups},
+                                                  {"clock-unstable", clock_source},
+                                                  {"volume-nearly-full", nearly_full},
+                                                  {"memory-pressure", memory_pressure}}};
+
+void run_check(const ResultCheck& check, CheckedResult& checked) {
+  checked.code = check.code;
+  check.run(checked);
 }
 
 CheckedResult with_figures(Result& result) {
-  CheckedResult checked{result, {}};
+  CheckedResult checked{result, {}, {}};
   for (const Measurement& one : result.measurements) {
     if (one.file_system == "none") continue;  // replayed without a volume
     MeasuredRates speeds = measured_rates(one);
@@ -449,15 +435,20 @@ CheckedResult with_figures(Result& result) {
 }  // namespace
 
 void check_result(Result& result) {
-  remove_warnings(kCodes, result);
+  std::erase_if(result.warnings, [](const Warning& warning) {
+    return contains(kChecks, warning.code, &ResultCheck::code) ||
+           contains(kWorkCodes, warning.code);
+  });
   CheckedResult checked = with_figures(result);
-  for (const auto check : kChecks) check(checked);
+  for (const ResultCheck& check : kChecks) run_check(check, checked);
+  check_work(result);
 }
 
 void check_sample_counts(Result& result) {
-  remove_warnings(std::array{kTooFewSamples}, result);
+  std::erase_if(result.warnings,
+                [](const Warning& warning) { return warning.code == kTooFewSamples.code; });
   CheckedResult checked = with_figures(result);
-  too_few(checked);
+  run_check(kTooFewSamples, checked);
 }
 
 void warn_of_states(const VolumeDescription& volume, Result& result) {

@@ -2,6 +2,9 @@
 // check_result.
 #pragma once
 
+#include <array>
+#include <string_view>
+
 #include "replay/results/result.h"
 
 namespace filereel {
@@ -13,5 +16,9 @@ namespace filereel {
 // - runs of a phase with a time limit that did different numbers of operations
 // - operations that took seconds on a share, which may not have responded
 void check_work(Result& result);
+
+// The codes of these warnings.
+inline constexpr std::array<std::string_view, 6> kWorkCodes = {
+    "not-warm", "calls-failed", "cpu-throttled", "run-stopped", "runs-unequal", "share-slow"};
 
 }  // namespace filereel
