@@ -113,7 +113,7 @@ void append_number(Bytes& bytes, std::int64_t number) {
                                 [&bytes](std::uint8_t byte) { bytes.push_back(byte); });
 }
 
-std::int64_t take_number(ByteSpan bytes, std::size_t& at) {
+std::int64_t next_number(ByteSpan bytes, std::size_t& at) {
   const auto next = [&] {
     if (at == bytes.size()) refuse("truncated number");
     return bytes[at++];
@@ -140,7 +140,7 @@ Bytes coded(std::span<const std::uint64_t> numbers) {
 std::vector<std::uint64_t> decoded(ByteSpan bytes, std::size_t at, std::size_t most) {
   std::vector<std::uint64_t> numbers;
   while (at < bytes.size()) {
-    const std::int64_t number = take_number(bytes, at);
+    const std::int64_t number = next_number(bytes, at);
     const std::uint64_t count = number < 0 ? 0 - static_cast<std::uint64_t>(number) : 1;
     if (count > most - numbers.size()) refuse("too many numbers");
     numbers.insert(numbers.end(), count, number < 0 ? 0 : static_cast<std::uint64_t>(number));
