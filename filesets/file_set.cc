@@ -18,27 +18,27 @@ constexpr std::uint16_t kMaxPermille = 1000;
 // Linux file offsets are signed 64-bit integers, so no tree can hold more.
 constexpr std::uint64_t kMaxBytes = INT64_MAX;
 
-void check_components(std::string_view path, std::string_view where) {
+std::string component_fault(std::string_view path) {
   std::size_t begin = 0;
   while (begin <= path.size()) {
     const std::size_t end = std::min(path.find('/', begin), path.size());
     const std::string_view component = path.substr(begin, end - begin);
     if (component.empty()) {
-      throw_unusable(where, fmt::format("the path '{}' has an empty component; use single slashes "
-                                        "between names and none at the end",
-                                        printable(path)));
+      return fmt::format(
+          "the path '{}' has an empty component; use single slashes between names and none at the "
+          "end",
+          printable(path));
     }
     if (component == "." || component == "..") {
-      throw_unusable(
-          where, fmt::format("the path '{}' contains '{}'; remove it", printable(path), component));
+      return fmt::format("the path '{}' contains '{}'; remove it", printable(path), component);
     }
     if (component.size() > kMaxComponent) {
-      throw_unusable(where,
-                     fmt::format("the path '{}' has a name of {}; the limit is {}", printable(path),
-                                 counted(component.size(), "byte"), kMaxComponent));
+      return fmt::format("the path '{}' has a name of {}; the limit is {}", printable(path),
+                         counted(component.size(), "byte"), kMaxComponent);
     }
     begin = end + 1;
   }
+  return "";
 }
 
 // Whether check_path accepts a path, given that it accepts the path of the directory.
@@ -85,10 +85,8 @@ class EntryChecker {
     }
     const std::string_view name = entries_.name(number_);
     if (is_valid_name(name) && last_length_ + name.size() <= PATH_MAX) return;
-    try {
-      check_path(entries_.path(number_), "");
-    } catch (const Error& e) {
-      fail_here(std::string(e.what()).substr(2));
+    if (const std::string fault = path_fault(entries_.path(number_)); !fault.empty()) {
+      fail_here(fault);
     }
     fail_here("its parent directory is not listed before it; add that directory first");
   }
@@ -173,21 +171,24 @@ FileSetTotals FileSet::totals() const {
   return totals;
 }
 
-void check_path(std::string_view path, std::string_view where) {
-  if (path.empty()) throw_unusable(where, "the path is empty");
+std::string path_fault(std::string_view path) {
+  if (path.empty()) return "the path is empty";
   if (path.size() > PATH_MAX) {
-    throw_unusable(where, fmt::format("the path '{}' has {}; the limit is {}", printable(path),
-                                      counted(path.size(), "byte"), PATH_MAX));
+    return fmt::format("the path '{}' has {}; the limit is {}", printable(path),
+                       counted(path.size(), "byte"), PATH_MAX);
   }
   if (path.front() == '/') {
-    throw_unusable(where,
-                   fmt::format("the path '{}' is absolute; make it relative to the root of the set",
-                               printable(path)));
+    return fmt::format("the path '{}' is absolute; make it relative to the root of the set",
+                       printable(path));
   }
   if (path.find('\0') != std::string_view::npos) {
-    throw_unusable(where, fmt::format("the path '{}' contains a NUL byte", printable(path)));
+    return fmt::format("the path '{}' contains a NUL byte", printable(path));
   }
-  check_components(path, where);
+  return component_fault(path);
+}
+
+void check_path(std::string_view path, std::string_view where) {
+  if (const std::string fault = path_fault(path); !fault.empty()) throw_unusable(where, fault);
 }
 
 void check_file_set(const FileSet& set) {

@@ -41,6 +41,8 @@ struct FileSet {
 // NUL bytes, and at most PATH_MAX bytes long with components of at most 255 bytes. `where` starts
 // the text.
 void check_path(std::string_view path, std::string_view where);
+// Why the path is invalid; "" if it is valid.
+std::string path_fault(std::string_view path);
 
 // Throws Error(unusable_input) unless `set` satisfies all constraints stated in this header.
 void check_file_set(const FileSet& set);

@@ -162,6 +162,9 @@ void FileSetBuilder::add_group(const FileGroup& group, std::string_view where) {
   check_room(group.count, where);
   check_room(group.count + directory_count(group.tree, group.count), where);
   add_directories(group.path, where);
+  if (group.sizes) {
+    check_sizes(*group.sizes, group.count, group.total, fmt::format("{}: file sizes", where));
+  }
   const auto tree = plan_tree(group.tree, group.count, mix_seed(seed, 1));
   GroupFiles files{group, group_sizes(group, mix_seed(seed, 2)),
                    assign_extensions(group, mix_seed(seed, 3))};

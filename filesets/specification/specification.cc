@@ -272,13 +272,16 @@ class SpecificationReader {
       group.sizes = read_distribution(map.require("sizes"));
       check_sizes(*group.sizes, group.count, group.total, map.require("total").where());
     }
+    const std::string where = map.self().where();
+    builder_.add_group(scaled(group, where), where);
+  }
+
+  // Errors of scaling have no location.
+  FileGroup scaled(const FileGroup& group, const std::string& where) const {
     try {
-      builder_.add_group(scale_group(group, scale_), map.self().where());
+      return scale_group(group, scale_);
     } catch (const Error& e) {
-      // Errors of scaling have no location.
-      const std::string where = map.self().where();
-      const std::string text = e.what();
-      throw Error(e.kind(), text.starts_with(where) ? text : where + ": " + text);
+      throw Error(e.kind(), fmt::format("{}: {}", where, e.what()));
     }
   }
 
