@@ -107,8 +107,10 @@ FcStep parse_fc_step(std::string_view name) {
   for (std::size_t i = 0; i < kFcSteps; ++i) {
     if (kStepNames[i] == name) return static_cast<FcStep>(i);
   }
-  throw Error(ErrorKind::usage, fmt::format("unknown operation '{}'{}", printable(name),
-                                            use_one_of(name, kStepNames)));
+  throw ValueError(ErrorKind::usage,
+                   {.value = std::string(name),
+                    .text = fmt::format("unknown operation '{}'{}", printable(name),
+                                        use_one_of(name, kStepNames))});
 }
 
 // The entries that the threads of a step process. Each thread takes the next one when it has

@@ -21,7 +21,7 @@ inline constexpr std::size_t kFcSteps = 5;
 
 // "create", "read", "copy-near", "copy-far", "delete": names on the command line and in results.
 std::string_view fc_step_name(FcStep step);
-FcStep parse_fc_step(std::string_view name);  // throws Error(usage)
+FcStep parse_fc_step(std::string_view name);  // throws ValueError(usage)
 
 struct FcTestOptions {
   // Bytes per read or write. cp of GNU coreutils 9 uses 128 KiB.

@@ -4,12 +4,15 @@
 // mount_info.h, memory.h, sandbox.h). It includes no other folder. Start with Error here, which all
 // code throws, and descriptor.h.
 //
-// The only exception type: an error that the user must fix.
+// The only exception type: an error that the user must fix. Derived types have its parts as data,
+// for callers that know more of the place: these compose another text from them.
 #pragma once
 
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace filereel {
 
@@ -29,6 +32,24 @@ class Error : public std::runtime_error {
 
  private:
   ErrorKind kind_;
+};
+
+// An error about a value.
+class ValueError : public Error {
+ public:
+  struct Parts {
+    std::string name = {};  // of the key or option, before the text and a colon; empty: none
+    std::optional<std::string> value = {};  // the faulty one of several; nothing: not known
+    std::string text;
+    bool is_predicate = false;  // the text follows a name: "must be a number from 1 to 9"
+  };
+  ValueError(ErrorKind kind, Parts parts)
+      : Error(kind, parts.name.empty() ? parts.text : parts.name + ": " + parts.text),
+        parts_(std::move(parts)) {}
+  const Parts& parts() const { return parts_; }
+
+ private:
+  Parts parts_;
 };
 
 [[noreturn]] inline void throw_failed(const std::string& text) {

@@ -90,9 +90,12 @@ struct Quantity {
 
 std::uint64_t parse_quantity(std::string_view text, std::string_view where, ErrorKind kind,
                              std::span<const Unit> units, const Quantity& quantity) {
-  const auto fail = [&](std::string_view why) -> Error {
-    return {kind, fmt::format("{}: '{}' {}; expected a {} such as {}", where, printable(text), why,
-                              quantity.name, quantity.examples)};
+  const auto fail = [&](std::string_view why) -> ValueError {
+    return {kind,
+            {.name = std::string(where),
+             .value = std::string(text),
+             .text = fmt::format("'{}' {}; expected a {} such as {}", printable(text), why,
+                                 quantity.name, quantity.examples)}};
   };
   const std::string not_one = fmt::format("is not a {}", quantity.name);
   std::string_view rest = trimmed(text);

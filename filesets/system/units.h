@@ -13,8 +13,8 @@ inline constexpr std::uint64_t kMiB = 1 << 20;
 
 // "4096", "4 KiB", "4KiB", "1.5 GB", "4G": decimal kB/MB/GB/TB are powers of 1000; KiB/MiB/GiB/TiB
 // and the single letters K/M/G/T (as in mkfs and truncate) are powers of 1024. Case-insensitive.
-// The result is a whole number of bytes. Throws Error(kind) with a text that starts with `where`:
-// the file and line, or the option.
+// The result is a whole number of bytes. Throws ValueError(kind) with the name `where`: the file
+// and line, or the option.
 std::uint64_t parse_size(std::string_view text, std::string_view where,
                          ErrorKind kind = ErrorKind::unusable_input);
 

@@ -99,10 +99,13 @@ class ReelPerClient final : public JobAround {
   std::vector<std::unique_ptr<Job>> others_;
 };
 
+[[noreturn]] void refuse_counts(const std::string& text) {
+  throw SweepError(SweepError::Fault::values, kAxis, text);
+}
+
 std::uint32_t client_count(const std::string& text) {
   if (const auto count = parse_number_in<std::uint32_t>(text, 1, UINT32_MAX)) return *count;
-  throw Error(ErrorKind::usage,
-              fmt::format("clients={}: must be a number from 1", printable(text)));
+  refuse_counts(fmt::format("clients={}: must be a number from 1", printable(text)));
 }
 
 }  // namespace
@@ -113,15 +116,13 @@ std::unique_ptr<Job> with_clients(std::unique_ptr<Job> job, std::span<const std:
   for (const std::string& text : counts) {
     numbers.push_back(client_count(text));
     if (std::ranges::count(numbers, numbers.back()) == 1) continue;
-    throw Error(ErrorKind::usage, fmt::format("clients={}: occurs twice", numbers.back()));
+    refuse_counts(fmt::format("clients={}: occurs twice", numbers.back()));
   }
   const JobRecord record = job->record();
   if (job->points() > kMostPoints / numbers.size() || record.axes.size() + swept > kMostAxes) {
-    throw Error(ErrorKind::usage,
-                fmt::format("the sweep of {} over {} of clients exceeds {} points or {} "
-                            "axes: use fewer",
-                            printable(record.name), counted(numbers.size(), "number"), kMostPoints,
-                            kMostAxes));
+    refuse_counts(fmt::format(
+        "the sweep of {} over {} of clients exceeds {} points or {} axes: use fewer",
+        printable(record.name), counted(numbers.size(), "number"), kMostPoints, kMostAxes));
   }
   if (!swept) return std::make_unique<WithClients>(std::move(job), numbers.front());
   return std::make_unique<SweptClients>(std::move(job), numbers);

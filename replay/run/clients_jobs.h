@@ -11,7 +11,7 @@
 namespace filereel {
 
 // The job with this number of clients; `swept`: with these, one after another, as an axis of its
-// sweep, which varies slowest. Throws Error(usage) for invalid numbers.
+// sweep, which varies slowest. Throws SweepError for invalid numbers.
 std::unique_ptr<Job> with_clients(std::unique_ptr<Job> job, std::span<const std::string> counts,
                                   bool swept);
 

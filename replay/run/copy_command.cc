@@ -113,7 +113,9 @@ std::string describe(const ProgramEnd& end) {
 
 void check_copy_command(std::string_view command) {
   if (command.contains("{from}") && command.contains("{to}")) return;
-  throw Error(ErrorKind::usage, "must contain {from} and {to}, such as 'cp -a {from}/. {to}'");
+  throw ValueError(ErrorKind::usage,
+                   {.text = "must contain {from} and {to}, such as 'cp -a {from}/. {to}'",
+                    .is_predicate = true});
 }
 
 std::string missing_program(std::string_view command) {

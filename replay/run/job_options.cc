@@ -22,17 +22,21 @@ constexpr std::uint64_t kMostBlock = 1 << 30;
 
 using Values = std::span<const std::string>;
 
-// Messages that begin with "must" follow the name of the parameter.
+// `text` follows the name of the parameter.
+[[noreturn]] void refuse(std::string text) {
+  throw ValueError(ErrorKind::usage, {.text = std::move(text), .is_predicate = true});
+}
+
 template <class Number>
 Number number(const std::string& text, Number least, Number most) {
   if (const auto value = parse_number_in<Number>(text, least, most)) return *value;
-  throw Error(ErrorKind::usage, fmt::format("must be a number from {} to {}", least, most));
+  refuse(fmt::format("must be a number from {} to {}", least, most));
 }
 
 bool truth(const std::string& text) {
   if (text == "true") return true;
   if (text == "false") return false;
-  throw Error(ErrorKind::usage, "must be true or false");
+  refuse("must be true or false");
 }
 
 void set_verify(JobOptions& options, Values values) {
@@ -73,9 +77,11 @@ void set_copy_commands(JobOptions& options, Values values) {
   for (const std::string& one : values) {
     check_copy_command(one);
     if (contains(options.copy_commands, one)) {
-      throw Error(
-          ErrorKind::usage,
-          fmt::format("must be different commands; remove the second '{}'", printable(one)));
+      throw ValueError(ErrorKind::usage,
+                       {.value = one,
+                        .text = fmt::format("must be different commands; remove the second '{}'",
+                                            printable(one)),
+                        .is_predicate = true});
     }
     options.copy_commands.push_back(one);
   }
@@ -88,15 +94,13 @@ std::string lacking_program(const std::string& command) {
 
 void set_block_size(JobOptions& options, Values values) {
   const std::uint64_t bytes = parse_size(values.front(), "block_size", ErrorKind::usage);
-  if (bytes == 0 || bytes > kMostBlock) {
-    throw Error(ErrorKind::usage, "must be from 1 byte to 1 GiB");
-  }
+  if (bytes == 0 || bytes > kMostBlock) refuse("must be from 1 byte to 1 GiB");
   options.fc_test.block_size = bytes;
 }
 
 void set_time(JobOptions& options, Values values) {
   const std::uint64_t time = parse_duration(values.front(), "time", ErrorKind::usage);
-  if (time == 0) throw Error(ErrorKind::usage, "must be more than 0");
+  if (time == 0) refuse("must be more than 0");
   options.time_ns = time;
 }
 
@@ -236,6 +240,10 @@ constexpr std::array<JobParameter, 19> kParameters = {{
      .set = [](JobOptions& o, Values v) { o.warm = truth(v.front()); }},
 }};
 
+[[noreturn]] void refuse_sweep(const std::string& key, const std::string& text) {
+  throw SweepError(SweepError::Fault::values, key, text);
+}
+
 }  // namespace
 
 std::string_view verification_name(Verification verification) {
@@ -267,27 +275,26 @@ OptionSweep::OptionSweep(JobKind kind, JobOptions options, const SweepOverrides&
       for (const JobParameter& one : kParameters) {
         if (can(one)) keys.push_back(one.key);
       }
-      throw Error(ErrorKind::usage,
-                  fmt::format("unknown sweep key '{}'{}", printable(key), use_one_of(key, keys)));
+      throw SweepError(
+          SweepError::Fault::unknown_key, key,
+          fmt::format("unknown sweep key '{}'{}", printable(key), use_one_of(key, keys)));
     }
     for (const std::string& value : values) {
       JobOptions tried = options_;
       try {
         parameter->set(tried, {&value, 1});
       } catch (const Error& error) {
-        throw Error(ErrorKind::usage,
-                    fmt::format("{}={}: {}", key, printable(value), error.what()));
+        refuse_sweep(key, fmt::format("{}={}: {}", key, printable(value), error.what()));
       }
       if (tried.engine != EngineKind::null || options_.engine == EngineKind::null) continue;
-      throw Error(
-          ErrorKind::usage,
-          "the null engine uses no volume, unlike the others: measure it in a separate run");
+      refuse_sweep(
+          key, "the null engine uses no volume, unlike the others: measure it in a separate run");
     }
     axes_.push_back({key, values});
     points_ *= values.size();
     if (points_ > kMostPoints) {
-      throw Error(ErrorKind::usage, fmt::format("the sweep has more than {}: use fewer values",
-                                                counted(kMostPoints, "point")));
+      refuse_sweep(key, fmt::format("the sweep has more than {}: use fewer values",
+                                    counted(kMostPoints, "point")));
     }
   }
 }

@@ -73,7 +73,8 @@ struct JobParameter {
   std::array<std::string_view, kJobKinds> inapplicable_reason = {};
   std::string_view inapplicable_reason_recorded =
       {};  // the same for traces that are recorded, not simulated
-  // Sets the values: one unless it is a list. Throws Error(usage) naming the possible values.
+  // Sets the values: one unless it is a list. Throws Error(usage) naming the possible values,
+  // ValueError if it does not name the parameter.
   void (*set)(JobOptions& options, std::span<const std::string> values) = nullptr;
   // What this machine lacks for a value; "" if nothing. Such values of a plan are left out.
   std::string (*lacks)(const std::string& value) = nullptr;
@@ -94,7 +95,7 @@ std::string_view inapplicable_reason(const JobParameter& parameter, JobKind kind
 // names.
 class OptionSweep {
  public:
-  // Throws Error(usage) for a key that the kind does not have, and for invalid values.
+  // Throws SweepError for a key that the kind does not have, and for invalid values.
   OptionSweep(JobKind kind, JobOptions options, const SweepOverrides& sweep);
 
   const std::vector<SweepAxis>& axes() const { return axes_; }

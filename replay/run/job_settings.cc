@@ -97,7 +97,6 @@ std::optional<AutoRuns> read_auto_runs(const YamlMap& map) {
 }
 
 void fail_at(const YamlValue& place, std::string_view text) {
-  if (text.starts_with("must")) place.fail(text);  // its name is prepended
   throw Error(ErrorKind::unusable_input, fmt::format("{}: {}", place.where(), text));
 }
 
@@ -106,13 +105,17 @@ void fail_at(const YamlValue& place, const Error& error) {
   fail_at(place, std::string_view(error.what()));
 }
 
-YamlValue place_of(const Error& error, const Setting& setting) {
-  if (setting.parameter->has_list()) {
-    for (const YamlValue& item : setting.place->list(kMostListItems)) {
-      if (std::string_view(error.what()).contains("'" + item.text() + "'")) return item;
+void fail_at(const Setting& setting, const ValueError& error) {
+  YamlValue place = *setting.place;
+  if (setting.parameter->has_list() && error.parts().value) {
+    for (const YamlValue& item : place.list(kMostListItems)) {
+      if (item.text() != *error.parts().value) continue;
+      place = item;
+      break;
     }
   }
-  return *setting.place;
+  if (error.parts().is_predicate) place.fail(error.parts().text);
+  fail_at(place, static_cast<const Error&>(error));
 }
 
 }  // namespace filereel

@@ -49,11 +49,11 @@ std::optional<AutoRuns> read_auto_runs(const YamlMap& map);
 // These keys and those of all parameters.
 std::vector<std::string_view> with_parameters(std::initializer_list<std::string_view> keys);
 
-// Throws the text, or an error of a value, with the place in the file.
+// Throws the text, or an error without a place, with the place in the file.
 [[noreturn]] void fail_at(const YamlValue& place, std::string_view text);
 [[noreturn]] void fail_at(const YamlValue& place, const Error& error);
 
-// The list item of a file's setting that the error names, otherwise the whole value.
-YamlValue place_of(const Error& error, const Setting& setting);
+// The same for an error of a setting of a file, at the list item that it is about.
+[[noreturn]] void fail_at(const Setting& setting, const ValueError& error);
 
 }  // namespace filereel

@@ -24,14 +24,11 @@ namespace {
 
 constexpr int kDeepest = 8;  // plans within plans
 
-// Turns an error into one of the command line. Its text begins with "must" or with the key.
-std::string as_option(std::string_view what, const JobParameter& parameter,
-                      const std::string& value) {
-  if (what.starts_with("must")) {
-    return fmt::format("{} {}: {}", parameter.option, printable(value), what);
-  }
-  if (!what.starts_with(parameter.key)) return std::string(what);
-  return fmt::format("{}{}", parameter.option, what.substr(parameter.key.size()));
+// The text of the error with the name of the option.
+std::string as_option(const ValueError& error, std::string_view option, const std::string& value) {
+  const ValueError::Parts& parts = error.parts();
+  if (parts.is_predicate) return fmt::format("{} {}: {}", option, printable(value), parts.text);
+  return parts.name.empty() ? parts.text : fmt::format("{}: {}", option, parts.text);
 }
 
 // Creates jobs from names and the settings that apply to them.
@@ -126,8 +123,7 @@ class Loader {
         made = for_clients(tried, make);
         options = std::move(tried);
         applicability_[key].any = true;
-      } catch (const Error& error) {
-        if (error.kind() != ErrorKind::usage) throw;
+      } catch (const SweepError& error) {
         applicability_[key].add(
             error.what(),
             {fmt::format("--sweep {} is ignored for", key), {printable(job)}, error.what()});
@@ -140,11 +136,11 @@ class Loader {
                          const std::function<Jobs(const JobOptions&)>& make) {
     try {
       return make(options);
-    } catch (const Error& error) {
-      if (!std::string_view(error.what()).contains("key 'clients'")) throw;
-      throw Error(error.kind(), fmt::format("{}; several processes need --clients mpi, see "
-                                            "docs/clients.md",
-                                            error.what()));
+    } catch (const SweepError& error) {
+      if (!error.lacks_key("clients")) throw;
+      throw SweepError(SweepError::Fault::unknown_key, "clients",
+                       fmt::format("{}; several processes need --clients mpi, see docs/clients.md",
+                                   error.what()));
     }
   }
 
@@ -201,9 +197,12 @@ class Loader {
     if (!setting.place) applicability_[std::string(parameter.key)].any = true;
     try {
       parameter.set(options, available(setting));
+    } catch (const ValueError& error) {
+      if (setting.place) fail_at(setting, error);
+      throw Error(error.kind(), as_option(error, parameter.option, setting.values.front()));
     } catch (const Error& error) {
-      if (setting.place) fail_at(place_of(error, setting), error);
-      throw Error(error.kind(), as_option(error.what(), parameter, setting.values.front()));
+      if (setting.place) fail_at(*setting.place, error);
+      throw;
     }
   }
 

@@ -255,8 +255,9 @@ class TraceJob final : public PlainJob {
     for (std::uint64_t point = 0; point < points(); ++point) {
       if (this->options(point).pace.kind == Pace::Kind::asap) continue;
       if (trace_at(point).info().timed) continue;
-      throw Error(ErrorKind::usage,
-                  fmt::format("{} has no recorded times: use --pace asap", name_));
+      const std::string text = fmt::format("{} has no recorded times: use --pace asap", name_);
+      if (sweep.contains("pace")) throw SweepError(SweepError::Fault::values, "pace", text);
+      throw Error(ErrorKind::usage, text);
     }
   }
 

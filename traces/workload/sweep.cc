@@ -162,16 +162,17 @@ std::size_t Sweep::number_of(const std::string& name) const {
     if (!alike.empty()) break;
   }
   if (alike.empty()) {
-    throw Error(ErrorKind::usage, fmt::format("unknown key '{}' of the workload{}", printable(name),
-                                              did_you_mean(name, known)));
+    throw SweepError(SweepError::Fault::unknown_key, name,
+                     fmt::format("unknown key '{}' of the workload{}", printable(name),
+                                 did_you_mean(name, known)));
   }
   constexpr std::size_t kShown = 5;
   const bool more = alike.size() > kShown;
   alike.resize(std::min(alike.size(), kShown));
-  throw Error(ErrorKind::usage,
-              fmt::format("ambiguous key '{}' of the workload: use {}{}", printable(name),
-                          printable(fmt::format("{}", fmt::join(alike, " or "))),
-                          more ? " or another full name" : ""));
+  throw SweepError(SweepError::Fault::values, name,
+                   fmt::format("ambiguous key '{}' of the workload: use {}{}", printable(name),
+                               printable(fmt::format("{}", fmt::join(alike, " or "))),
+                               more ? " or another full name" : ""));
 }
 
 std::optional<YamlValue> Sweep::pick(std::string_view key, const YamlMap& map) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "filesets/specification/yaml_reader.h"
+#include "filesets/system/error.h"
 
 namespace filereel {
 
@@ -31,6 +32,19 @@ struct SweepKey {
   std::vector<std::string> values;  // as written; empty for an omitted key
 };
 
+// A sweep that a job does not have, and the key.
+class SweepError : public Error {
+ public:
+  enum class Fault : std::uint8_t { unknown_key, values };
+  SweepError(Fault fault, std::string key, const std::string& text)
+      : Error(ErrorKind::usage, text), fault_(fault), key_(std::move(key)) {}
+  bool lacks_key(std::string_view key) const { return fault_ == Fault::unknown_key && key_ == key; }
+
+ private:
+  Fault fault_;
+  std::string key_;
+};
+
 // Values that replace those in the text, by KEY, SCOPE.KEY or SCOPE.SCOPE.KEY.
 using SweepOverrides = std::map<std::string, std::vector<std::string>, std::less<>>;
 
@@ -40,7 +54,7 @@ class Sweep {
  public:
   Sweep() = default;
   // For the same document, with other values for some of the keys found by `read`. Throws
-  // Error(usage) for unknown and ambiguous names.
+  // SweepError for unknown and ambiguous names.
   Sweep(const Sweep& read, const SweepOverrides& overrides);
 
   // The scope of keys, such as the name of a phase or of a group of files, until destruction.

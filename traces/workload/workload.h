@@ -40,7 +40,7 @@ class Workload {
   std::uint64_t points() const { return sweep_.points(); }
 
   // The same workload with other values for some keys, swept or not: KEY, or SCOPE.KEY if several
-  // keys have the same name (SCOPE: the name of the phase, threads or files). Throws Error(usage)
+  // keys have the same name (SCOPE: the name of the phase, threads or files). Throws SweepError
   // if the key is unknown, Error(unusable_input) if a value is invalid.
   void set_values(const SweepOverrides& values);
 
