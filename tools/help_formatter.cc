@@ -1,6 +1,6 @@
 #include "tools/help_formatter.h"
 
-#include <ranges>
+#include <algorithm>
 #include <set>
 #include <span>
 #include <string>
@@ -89,10 +89,9 @@ std::string option_sections(const CLI::App& command) {
   std::string text;
   for (const auto& [title, names] : option_groups(command.get_name())) {
     std::vector<const CLI::Option*> list;
-    for (const auto word : std::views::split(names, ' ')) {
-      const std::string name(word.begin(), word.end());
-      const auto found =
-          std::ranges::find_if(rest, [&](const auto* one) { return one->check_name(name); });
+    for (const std::string_view name : names) {
+      const auto found = std::ranges::find_if(
+          rest, [&](const auto* one) { return one->check_name(std::string(name)); });
       if (found == rest.end()) continue;
       list.push_back(*found);
       rest.erase(found);

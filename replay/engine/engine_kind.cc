@@ -19,6 +19,10 @@ std::string_view engine_name(EngineKind kind) {
   return kEngines[static_cast<std::size_t>(kind)];
 }
 
+std::span<const std::string_view> engine_names() {
+  return kEngines;
+}
+
 EngineKind parse_engine(std::string_view name) {
   for (std::size_t i = 0; i < kEngines.size(); ++i) {
     if (kEngines[i] == name) return static_cast<EngineKind>(i);

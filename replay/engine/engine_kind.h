@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -11,6 +12,7 @@ namespace filereel {
 enum class EngineKind : std::uint8_t { blocking, uring, null };
 
 std::string_view engine_name(EngineKind kind);
+std::span<const std::string_view> engine_names();
 // Throws Error(usage) naming the engines.
 EngineKind parse_engine(std::string_view name);
 // Nothing, or why io_uring is unavailable and what to do.

@@ -19,12 +19,12 @@
 namespace filereel {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, double>, 3> kNames = {
-    {{"begin", 0.0}, {"middle", 0.5}, {"end", 1.0}}};
+constexpr std::array<std::string_view, 3> kNames = {"begin", "middle", "end"};
+constexpr std::array<double, 3> kPlaces = {0, 0.5, 1};
 
 DrivePart parse_part(const std::string& text) {
-  for (const auto& [name, place] : kNames) {
-    if (text == name) return {text, place};
+  for (std::size_t i = 0; i < kNames.size(); ++i) {
+    if (text == kNames[i]) return {text, kPlaces[i]};
   }
   std::string_view rest = text;
   double percent = -1;
@@ -48,6 +48,10 @@ class JobOnParts final : public JobAlongAxis {
 };
 
 }  // namespace
+
+std::span<const std::string_view> drive_part_names() {
+  return kNames;
+}
 
 std::vector<DrivePart> parse_drive_parts(std::span<const std::string> texts) {
   std::vector<DrivePart> parts;

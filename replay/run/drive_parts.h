@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "replay/run/plan.h"
@@ -12,6 +13,9 @@ namespace filereel {
 
 // The axis of parts in results.
 inline constexpr std::string_view kPartAxis = "part";
+
+// The names of parts, which are not percentages.
+std::span<const std::string_view> drive_part_names();
 
 // "begin", "middle", "end", "25%". A percentage is a position between the first possible start
 // ("0%", "begin") and the last one ("100%", "end"). Throws Error(usage) for other texts, for

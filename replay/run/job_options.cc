@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "filesets/catalog/catalog.h"
 #include "filesets/specification/scaling.h"
 #include "filesets/system/counted.h"
 #include "filesets/system/error.h"
@@ -104,6 +105,62 @@ void set_time(JobOptions& options, Values values) {
   options.time_ns = time;
 }
 
+std::vector<Candidate> offered(std::span<const std::string_view> names) {
+  std::vector<Candidate> candidates;
+  for (const std::string_view name : names) candidates.emplace_back(std::string(name));
+  return candidates;
+}
+
+std::vector<Candidate> set_words() {
+  std::vector<Candidate> candidates;
+  for (const CatalogFileSet& set : list_catalog_file_sets()) {
+    candidates.emplace_back(set.name, set.description);
+  }
+  return candidates;
+}
+
+std::vector<Candidate> step_words() {
+  std::vector<Candidate> candidates;
+  for (std::size_t i = 0; i < kFcSteps; ++i) {
+    candidates.emplace_back(std::string(fc_step_name(static_cast<FcStep>(i))));
+  }
+  return candidates;
+}
+
+std::vector<Candidate> copy_method_words() {
+  std::vector<Candidate> candidates;
+  for (auto one = CopyMethod::readwrite; one != CopyMethod::splice;  // of traces only
+       one = static_cast<CopyMethod>(static_cast<int>(one) + 1)) {
+    candidates.emplace_back(std::string(copy_method_name(one)));
+  }
+  return candidates;
+}
+
+std::vector<Candidate> pace_words() {
+  std::vector<Candidate> candidates = offered(pace_names());
+  candidates.push_back({"2x"});
+  return candidates;
+}
+
+std::vector<Candidate> order_words() {
+  return offered(order_names());
+}
+
+// The number of processes is a matter of the command line.
+std::vector<Candidate> client_words() {
+  return {Candidate{"mpi"}};
+}
+
+std::vector<Candidate> verification_words() {
+  return offered(kVerifications);
+}
+
+std::vector<Candidate> engine_words() {
+  std::vector<Candidate> candidates = offered(engine_names());
+  candidates.insert(candidates.begin(), {"auto"});
+  return candidates;
+}
+
 using enum JobParameter::Form;
 
 // Reasons why a parameter does not apply to a kind of job.
@@ -126,39 +183,73 @@ constexpr std::string_view kOfTraces = "it is for recorded traces only";
 constexpr std::string_view kOwnTree =
     "a trace changes the files that it reads, so each client needs its own";
 
-constexpr std::array<JobParameter, 19> kParameters = {{
+// Headings of groups.
+constexpr std::string_view kWhatToMeasure = "What to measure";
+constexpr std::string_view kHowToMeasure = "How to measure";
+constexpr std::string_view kSeveralClients = "Several clients";
+
+constexpr auto kParameters = std::to_array<JobParameter>({
     {.key = "sets",
      .option = "--set",
      .help = "FC-Test file sets: catalogue names or files",
+     .group = kWhatToMeasure,
+     .value_name = "SET",
+     .values = "names of the catalogue; `.yaml`, `.fileset`, `.fls`, `.ptn` files",
+     .standard = "required",
      .form = list,
+     .takes_files = true,
+     .candidates = set_words,
      .inapplicable_reason = {"", kOfFcTest, kOfFcTest},
      .set = [](JobOptions& o, Values v) { o.sets.assign(v.begin(), v.end()); }},
     {.key = "operations",
      .option = "--operations",
      .help = "FC-Test steps: any of create,read,copy-near,copy-far,delete",
+     .group = kWhatToMeasure,
+     .value_name = "STEP",
+     .values =
+         "`create`, `read`, `copy-near`, `copy-far`, `delete`; in this order, starting with create",
+     .standard = "all",
      .form = list,
+     .candidates = step_words,
      .inapplicable_reason = {"", kOfFcTest, kOfFcTest},
      .set = set_operations},
     {.key = "scale",
      .option = "--scale",
      .help = "Size factor for file sets and workloads, such as 0.1",
+     .group = kWhatToMeasure,
+     .value_name = "FACTOR",
+     .values = "above 0; see [file-sets.md](file-sets.md), [workloads.md](workloads.md)",
+     .standard = "1",
      .inapplicable_reason_recorded = kWholeTrace,
      .set = set_scale},
     {.key = "block_size",
      .option = "--block-size",
      .help = "Bytes per read or write in FC-Test (128 KiB)",
+     .group = kHowToMeasure,
+     .value_name = "SIZE",
+     .values = "bytes per read and write, 1 byte to `1 GiB`",
+     .standard = "`128 KiB`",
      .swept = true,
      .inapplicable_reason = {"", kOwnKeys, kOfFcTest},
      .set = set_block_size},
     {.key = "copy_method",
      .option = "--copy-method",
      .help = "FC-Test copy method: readwrite, copy_file_range, reflink or sendfile",
+     .group = kHowToMeasure,
+     .value_name = "METHOD",
+     .standard = "`readwrite`",
+     .candidates = copy_method_words,
      .swept = true,
      .inapplicable_reason = {"", kOfFcTest, kOfFcTest},
      .set = set_copy_method},
     {.key = "copy_command",
      .option = "--copy-command",
      .help = "Program to copy with, too, as a shell command with {from} and {to}; may be repeated",
+     .group = kHowToMeasure,
+     .value_name = "COMMAND",
+     .values = "commands of the shell with `{from}` and `{to}`, see [Copy "
+               "commands](#copy-commands); on the command line one each time",
+     .standard = "none",
      .form = repeated,
      .inapplicable_reason = {"", kOfFcTest, kOfFcTest},
      .set = set_copy_commands,
@@ -166,29 +257,51 @@ constexpr std::array<JobParameter, 19> kParameters = {{
     {.key = "threads",
      .option = "--threads",
      .help = "Number of FC-Test threads sharing the files (1)",
+     .group = kHowToMeasure,
+     .value_name = "N",
+     .values = "1 to 1024; each thread takes the next file when it has completed one, the largest "
+               "files first",
+     .standard = "1",
      .swept = true,
      .inapplicable_reason = {"", kOwnKeys, kOfFcTest},
      .set = [](JobOptions& o, Values v) { o.fc_test.threads = number(v.front(), 1U, 1024U); }},
     {.key = "time",
      .option = "--time",
      .help = "Time limit of each workload phase, such as 10s",
+     .group = kWhatToMeasure,
+     .value_name = "TIME",
+     .values = "maximum time of each phase, such as `10 s`",
+     .standard = "as in the recipe",
      .inapplicable_reason = {kNoPhases, "", kWholeTrace},
      .set = set_time},
     {.key = "pace",
      .option = "--pace",
      .help = "Replay pace: asap, natural, think or a factor such as 2x",
+     .group = kHowToMeasure,
+     .value_name = "PACE",
+     .values = "`asap`, `natural`, `think`, `2x`, `think/2x`",
+     .standard = "`asap`",
+     .candidates = pace_words,
      .swept = true,
      .inapplicable_reason = {kNoTimes, kOwnTimes, ""},
      .set = [](JobOptions& o, Values v) { o.pace = parse_pace(v.front()); }},
     {.key = "order",
      .option = "--order",
      .help = "Order to preserve in a replay: strict, resource or thread",
+     .group = kHowToMeasure,
+     .value_name = "ORDER",
+     .standard = "`resource`",
+     .candidates = order_words,
      .swept = true,
      .inapplicable_reason = {kNoOrders, kFreeThreads, ""},
      .set = [](JobOptions& o, Values v) { o.order = parse_order(v.front()); }},
     {.key = "depth",
      .option = "--depth",
      .help = "Queue depth per replay thread, with io_uring",
+     .group = kHowToMeasure,
+     .value_name = "N",
+     .values = "requests in flight per thread, 1 to 4096",
+     .standard = "as recorded",
      .swept = true,
      .inapplicable_reason = {kOneRequest, kOwnKeys, ""},
      .set = [](JobOptions& o, Values v) { o.depth = number(v.front(), 1U, 4096U); }},
@@ -197,48 +310,78 @@ constexpr std::array<JobParameter, 19> kParameters = {{
      .help =
          "Number of concurrent copies of a trace, each in its own directory; mpi: the processes "
          "of mpirun, for all jobs",
+     .group = kSeveralClients,
+     .value_name = "N|mpi",
+     .values = "concurrent copies of the trace, 1 to 1000; with `--clients mpi`, the number of "
+               "processes that work, for jobs of every kind: [clients.md](clients.md)",
+     .standard = "1",
+     .candidates = client_words,
      .swept = true,
      .inapplicable_reason = {kOwnThreads, kOwnKeys, ""},
      .set = [](JobOptions& o, Values v) { o.clients = number(v.front(), 1U, 1000U); }},
     {.key = "share",
      .option = "--share",
      .help = "With --clients mpi: one set of files for all clients",
+     .group = kSeveralClients,
+     .values = "`true`: with `--clients mpi`, one set of files for all clients",
+     .standard = "`false`",
      .form = flag,
      .inapplicable_reason = {"", "", kOwnTree},
      .set = [](JobOptions& o, Values v) { o.share = truth(v.front()); }},
     {.key = "shift",
      .option = "--shift",
      .help = "With --clients mpi: read the files of the client N ranks later",
+     .group = kSeveralClients,
+     .value_name = "N",
+     .values = "with `--clients mpi`, read the files of the client this many ranks later",
+     .standard = "0",
      .inapplicable_reason = {"", "", kOwnTree},
      .set = [](JobOptions& o, Values v) { o.shift = number(v.front(), 0U, 1'000'000U); }},
     {.key = "owners",
      .option = "--owners",
      .help = "Change file owners as recorded (needs root)",
+     .group = kHowToMeasure,
+     .values = "`true`: change owners as recorded",
+     .standard = "`false`",
      .form = flag,
      .inapplicable_reason = {kOfTraces, kOfTraces, ""},
      .set = [](JobOptions& o, Values v) { o.change_owners = truth(v.front()); }},
     {.key = "stop_on_divergence",
      .option = "--stop-on-divergence",
      .help = "Stop a replay at its first true mismatch",
+     .group = kHowToMeasure,
+     .values = "`true`: end at the first true mismatch",
+     .standard = "`false`",
      .form = flag,
      .inapplicable_reason = {kOfTraces, kOfTraces, ""},
      .set = [](JobOptions& o, Values v) { o.stop_on_divergence = truth(v.front()); }},
     {.key = "verify",
      .option = "--verify",
      .help = "Verification level: results, content or tree",
+     .group = kHowToMeasure,
+     .value_name = "LEVEL",
+     .standard = "`results`",
+     .candidates = verification_words,
      .swept = true,
      .set = set_verify},
     {.key = "engine",
      .option = "--engine",
      .help = "I/O engine: auto, blocking, io_uring or null (no system calls)",
+     .group = kHowToMeasure,
+     .value_name = "ENGINE",
+     .standard = "`auto`",
+     .candidates = engine_words,
      .swept = true,
      .set = set_engine},
     {.key = "warm",
      .option = "--warm",
      .help = "Do not drop caches before each step",
+     .group = kHowToMeasure,
+     .values = "`true`: leave the caches as they are",
+     .standard = "`false`",
      .form = flag,
      .set = [](JobOptions& o, Values v) { o.warm = truth(v.front()); }},
-}};
+});
 
 [[noreturn]] void refuse_sweep(const std::string& key, const std::string& text) {
   throw SweepError(SweepError::Fault::values, key, text);

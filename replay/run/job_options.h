@@ -61,13 +61,26 @@ struct JobOptions {
   std::uint32_t shift = 0;  // steps that only read work on the files of the client this many later
 };
 
+// A value that completion offers.
+struct Candidate {
+  std::string text, description = {};
+};
+
+// One row for each parameter. Everything else that lists parameters is derived from the rows.
 struct JobParameter {
   enum class Form : std::uint8_t { value, list, repeated, flag };  // repeated: one value each time
 
   std::string_view key;     // in plans and results
   std::string_view option;  // on the command line
   std::string_view help;
+  std::string_view group;            // heading in the help and in man pages
+  std::string_view value_name = {};  // "SIZE"; flags have none
+  std::string_view values = {};      // what they are, in docs/plans.md; empty: the candidates
+  std::string_view standard;         // the default, in docs/plans.md
   Form form = Form::value;
+  bool takes_files = false;  // a value may also be the name of a file
+  // Values to choose from, or examples of them; null: none.
+  std::vector<Candidate> (*candidates)() = nullptr;
   bool swept = false;  // FC-Test and recorded traces can sweep it (--sweep)
   // By JobKind: why it does not apply to such a job; "" if it does.
   std::array<std::string_view, kJobKinds> inapplicable_reason = {};

@@ -15,6 +15,7 @@ namespace filereel {
 namespace {
 
 constexpr std::array<std::string_view, 3> kOrders = {"strict", "resource", "thread"};
+constexpr std::array<std::string_view, 3> kPaces = {"asap", "natural", "think"};
 constexpr double kSlowest = 1e-6, kFastest = 1e6;
 // Shorter pauses are added to the next one.
 constexpr std::uint64_t kShortestPauseNs = 1000;
@@ -23,7 +24,6 @@ constexpr std::uint64_t kLongestNs = 1ULL << 62;  // 146 years; sums stay in ran
 double parse_speed(std::string_view factor, std::string_view whole) {
   double speed = 0;
   if (!take_number(factor, speed) || factor != "x" || !(speed >= kSlowest && speed <= kFastest)) {
-    constexpr std::array<std::string_view, 3> kPaces = {"asap", "natural", "think"};
     throw Error(
         ErrorKind::usage,
         fmt::format("invalid pace '{}': expected asap, natural, think, a factor such as 2x or "
@@ -37,6 +37,10 @@ double parse_speed(std::string_view factor, std::string_view whole) {
 
 std::string_view order_name(Order order) {
   return kOrders[static_cast<std::size_t>(order)];
+}
+
+std::span<const std::string_view> order_names() {
+  return kOrders;
 }
 
 Order parse_order(std::string_view name) {
@@ -57,6 +61,10 @@ Pace parse_pace(std::string_view text) {
     return {Kind::think, parse_speed(text.substr(kThink.size()), text)};
   }
   return {Kind::natural, parse_speed(text, text)};
+}
+
+std::span<const std::string_view> pace_names() {
+  return kPaces;
 }
 
 std::string pace_name(const Pace& pace) {

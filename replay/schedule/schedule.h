@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -27,6 +28,7 @@ enum class Order : std::uint8_t {
   thread,    // no further order
 };
 std::string_view order_name(Order order);
+std::span<const std::string_view> order_names();
 Order parse_order(std::string_view name);  // throws Error(usage)
 
 // When operations start.
@@ -42,6 +44,7 @@ struct Pace {
 // "asap", "natural", "think", "2x" (natural at twice the speed), "think/2x". Throws Error(usage).
 Pace parse_pace(std::string_view text);
 std::string pace_name(const Pace& pace);
+std::span<const std::string_view> pace_names();  // those without a factor
 
 struct ScheduleOptions {
   Order order = Order::resource;

@@ -9,10 +9,10 @@
 #include <doctest/doctest.h>
 
 #include "replay/engine/engine_kind.h"
+#include "replay/run/drive_parts.h"
 #include "replay/run/job_options.h"
-#include "replay/schedule/schedule.h"
 #include "tools/commands.h"
-#include "traces/operation.h"
+#include "tools/reel_output.h"
 
 namespace filereel {
 namespace {
@@ -53,17 +53,18 @@ TEST_CASE("the table of values has a line for every option that takes one") {
 }
 
 TEST_CASE("the values that are offered are values that are understood") {
-  for (const std::string& value : values_of("replay", "--order")) parse_order(value);
-  for (const std::string& value : values_of("replay", "--pace")) parse_pace(value);
-  for (const std::string& value : values_of("replay", "--verify")) {
+  for (const JobParameter& parameter : job_parameters()) {
+    if (!parameter.candidates || parameter.key == "clients") continue;  // mpi is no value of jobs
+    const std::vector<std::string> values = values_of("run", std::string(parameter.option));
     JobOptions options;
-    find_job_parameter("verify")->set(options, {&value, 1});
-  }
-  for (const std::string& value : values_of("run", "--copy-method")) parse_copy_method(value);
-  for (const std::string& value : values_of("replay", "--engine")) {
-    if (value != "auto") parse_engine(value);
+    if (parameter.has_list()) parameter.set(options, values);
+    for (const std::string& value : values) {
+      if (!parameter.has_list()) parameter.set(options, {&value, 1});
+    }
   }
   CHECK(values_of("replay", "--order").size() == 3);
+  CHECK(parse_drive_parts(values_of("run", "--parts")).size() == 3);
+  for (const std::string& value : values_of("record", "--check")) checks_content(value);
   CHECK(find_value_rule("run", "--no-such-option") == nullptr);
 }
 

@@ -6,7 +6,8 @@
 //
 // `filereel completion SHELL` prints a stub: a short script that calls `filereel __complete --
 // WORDS…` on every Tab. complete_words() answers from the definition of the command line itself, so
-// no option is missing. Only the values of options and arguments need a table (values.cc).
+// no option is missing. The values of job parameters come from their rows
+// (replay/run/job_options.h), those of other options and arguments from the table in values.cc.
 //
 // The answer has one line per candidate for the whole last word, with a description after a tab.
 // Lines starting with a colon are directives to the shell; TEXT follows a tab:
@@ -23,15 +24,13 @@
 #include <string_view>
 #include <vector>
 
+#include "replay/run/job_options.h"
+
 namespace CLI {
 class App;
 }
 
 namespace filereel {
-
-struct Candidate {
-  std::string text, description = {};
-};
 
 enum class ValueKind : std::uint8_t {
   words,  // one of the candidates, if any
@@ -51,7 +50,7 @@ struct ValueRule {
   std::string_view command = {};                // "history trend"; empty: all other commands
 };
 
-// Null if the table has no rule.
+// Null if there is no rule.
 const ValueRule* find_value_rule(std::string_view command, std::string_view argument);
 
 std::vector<Candidate> candidates_of(const ValueRule& rule);
@@ -60,6 +59,7 @@ std::vector<Candidate> candidates_of(const ValueRule& rule);
 // if they are not a valid command line.
 std::string complete_words(const CLI::App& app, std::span<const std::string> words);
 
+std::span<const std::string_view> completion_shells();
 // Empty for an unsupported shell.
 std::string completion_stub(std::string_view shell);
 

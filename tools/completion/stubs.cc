@@ -1,5 +1,8 @@
 // Completion scripts for bash, zsh and fish. They call the program as typed or, for an alias,
 // filereel from the PATH.
+#include <algorithm>
+#include <array>
+
 #include <fmt/format.h>
 
 #include "tools/completion/completion.h"
@@ -75,15 +78,22 @@ end
 complete -c filereel -f -a '(__filereel_complete)'
 )sh";
 
+constexpr std::array<std::string_view, 3> kShells = {"bash", "zsh", "fish"};
+constexpr std::array<std::string_view, 3> kStubs = {kBash, kZsh, kFish};
+
 }  // namespace
 
+std::span<const std::string_view> completion_shells() {
+  return kShells;
+}
+
 std::string completion_stub(std::string_view shell) {
+  const auto found = std::ranges::find(kShells, shell);
+  if (found == kShells.end()) return {};
   const std::string made =
       fmt::format("# Completion of filereel for {0}, created by `filereel completion {0}`.", shell);
-  if (shell == "bash") return made + std::string(kBash);
-  if (shell == "zsh") return "#compdef filereel\n" + made + std::string(kZsh);
-  if (shell == "fish") return made + std::string(kFish);
-  return {};
+  const std::string_view stub = kStubs[static_cast<std::size_t>(found - kShells.begin())];
+  return fmt::format("{}{}{}", shell == "zsh" ? "#compdef filereel\n" : "", made, stub);
 }
 
 }  // namespace filereel

@@ -1,6 +1,6 @@
-// Table of option values: every option that takes a value needs an entry. Candidates come from
-// their definitions. The few words listed here belong to parsers, and tests check that these accept
-// them.
+// Table of option values: every option that takes a value needs an entry, unless it is a parameter
+// of jobs. Candidates come from their definitions. The few words listed here belong to parsers, and
+// tests check that these accept them.
 #include <algorithm>
 #include <iterator>
 #include <ranges>
@@ -13,13 +13,14 @@
 #include "filesets/system/search.h"
 #include "filesets/system/units.h"
 #include "replay/run/catalogue.h"
+#include "replay/run/drive_parts.h"
 #include "replay/volumes/file_system.h"
 #include "replay/volumes/sysfs.h"
 #include "tools/completion/completion.h"
 #include "traces/catalog_reel.h"
 #include "traces/export/exporter.h"
-#include "traces/fc_test.h"
 #include "traces/import/importer.h"
+#include "traces/record/recorder.h"
 #include "traces/workload/workload.h"
 
 namespace filereel {
@@ -37,18 +38,16 @@ Candidates named(const List& list) {
   return candidates;
 }
 
+Candidates words_of(std::span<const std::string_view> names) {
+  Candidates candidates;
+  for (const std::string_view name : names) candidates.emplace_back(std::string(name));
+  return candidates;
+}
+
 Candidates runnables() {
   Candidates candidates = named(list_catalog_plans());
   std::ranges::move(named(list_catalog_workloads()), std::back_inserter(candidates));
   std::ranges::move(named(list_catalog_file_sets()), std::back_inserter(candidates));
-  return candidates;
-}
-
-Candidates fc_steps() {
-  Candidates candidates;
-  for (std::size_t i = 0; i < kFcSteps; ++i) {
-    candidates.emplace_back(std::string(fc_step_name(static_cast<FcStep>(i))));
-  }
   return candidates;
 }
 
@@ -83,6 +82,16 @@ Candidates export_formats() {
   return named(exporters());
 }
 
+Candidates backends() {
+  return named(recorder_backends());
+}
+Candidates drive_parts() {
+  return words_of(drive_part_names());
+}
+Candidates shells() {
+  return words_of(completion_shells());
+}
+
 using enum ValueKind;
 
 // The first matching rule applies.
@@ -97,31 +106,23 @@ constexpr ValueRule kRules[] = {
      " --output --base --new FILE RESULT RESULTS",
      "FILE", files},
     {"--reference", "NAME", files},
-    {"--backend", "BACKEND", words, "auto bpf strace"},
+    {"--backend", "BACKEND", words, "auto", backends},
     {"--check", "WHAT", words, "tree content"},
-    {"--copy-method", "METHOD", words, "readwrite copy_file_range reflink sendfile"},
     {"--cwd --at --under --compare-with --history DIR", "DIR", directories},
     {"--destroy", "DEVICE", files, {}, block_devices},
-    {"--engine", "ENGINE", words, "auto blocking io_uring null"},
     {"--fs", "FS", words, {}, known_file_systems},
-    {"--initial --set SET", "SET", files, {}, file_sets},
-    {"--operations", "STEP", words, {}, fc_steps},
-    {"--order", "ORDER", words, "resource strict thread"},
-    {"--pace", "PACE", words, "asap natural think 2x"},
-    {"--parts", "PART", words, "begin middle end"},
+    {"--initial SET", "SET", files, {}, file_sets},
+    {"--parts", "PART", words, {}, drive_parts},
     {"--runs", "N|auto", words, "auto"},
-    {"--verify", "LEVEL", words, "results content tree"},
     {"COMMAND", "COMMAND", command},
     {"NAMES", "NAME", files, {}, runnables},
-    {"SHELL", "SHELL", words, "bash zsh fish"},
+    {"SHELL", "SHELL", words, {}, shells},
     // Values without candidates.
-    {"--copy-command", "COMMAND", words},
-    {"--clients", "N|mpi", words, "mpi"},
-    {"--depth --sessions --shift --thread --threads --times", "N", words},
+    {"--sessions --thread --times", "N", words},
     {"--pid", "PID", words},
-    {"--block-size --memory --server-memory", "SIZE", words},
-    {"--budget --client-timeout --duration --every --from --grace --stagger --stall --time --to",
-     "TIME", words},
+    {"--memory --server-memory", "SIZE", words},
+    {"--budget --client-timeout --duration --every --from --grace --stagger --stall --to", "TIME",
+     words},
     {"--precision --threshold", "PERCENT", words},
     {"--scale", "FACTOR", words},
     {"--sweep", "KEY=VALUES", words},
@@ -138,12 +139,27 @@ bool has_word(std::string_view words, std::string_view word) {
   return fmt::format(" {} ", words).contains(fmt::format(" {} ", word));
 }
 
+std::vector<ValueRule> rules_of_parameters() {
+  std::vector<ValueRule> rules;
+  for (const JobParameter& one : job_parameters()) {
+    if (one.value_name.empty()) continue;
+    rules.push_back({.arguments = one.option,
+                     .value = one.value_name,
+                     .kind = one.takes_files ? files : words,
+                     .names = one.candidates});
+  }
+  return rules;
+}
+
 }  // namespace
 
 const ValueRule* find_value_rule(std::string_view command, std::string_view argument) {
-  return find_if_or_null(kRules, [&](const ValueRule& rule) {
+  static const std::vector<ValueRule> of_parameters = rules_of_parameters();
+  const auto fits = [&](const ValueRule& rule) {
     return (rule.command.empty() || rule.command == command) && has_word(rule.arguments, argument);
-  });
+  };
+  const ValueRule* const found = find_if_or_null(kRules, fits);
+  return found ? found : find_if_or_null(of_parameters, fits);
 }
 
 std::vector<Candidate> candidates_of(const ValueRule& rule) {
