@@ -66,7 +66,8 @@ struct Candidate {
   std::string text, description = {};
 };
 
-// One row for each parameter. Everything else that lists parameters is derived from the rows.
+// One row for each parameter. Everything else that lists parameters is derived from the rows (help,
+// completion, plans, sweeps) or compared with them by tests/replay/job_options_test.cc (documents).
 struct JobParameter {
   enum class Form : std::uint8_t { value, list, repeated, flag };  // repeated: one value each time
 
