@@ -258,6 +258,11 @@ TEST_CASE("contradictory plans are refused, not ignored") {
   CHECK(plan("scale: 0.5\njobs: [app-git-clone, random-read]\n").jobs[0]->record().scale == 1);
 }
 
+TEST_CASE("an error stands at the wrong item of a list, not at one that it suggests") {
+  check_refused("sets: [mp3]\noperations: [create, copy-near, copy-nearr]\n",
+                "my.yaml:2:33: ", "unknown operation 'copy-nearr'");
+}
+
 TEST_CASE("a sweep of the command line applies to the jobs with the key") {
   PlanOverrides overrides;
   overrides.sweep = {{"depth", {"1", "2"}}};
