@@ -7,6 +7,7 @@
 
 #include "replay/results/packed.h"
 #include "replay/results/result.h"
+#include "replay/volumes/network_share.h"
 
 inline filereel::Sample sample_of(std::uint32_t run, double elapsed_s, double durable_s,
                                   std::uint64_t bytes, std::uint64_t files) {

@@ -9,6 +9,7 @@
 
 #include "replay/results/result.h"
 #include "replay/run/job.h"
+#include "replay/run/observer.h"
 #include "replay/run/run_request.h"
 
 namespace filereel {

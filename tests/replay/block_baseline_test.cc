@@ -9,6 +9,7 @@
 #include "replay/run/baseline_run.h"
 #include "replay/run/fio.h"
 #include "replay/run/recipe_needs.h"
+#include "replay/run/trace_shape.h"
 #include "tests/replay/bare_volume.h"
 #include "tests/replay/watcher.h"
 #include "tests/sample_result.h"

@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include "replay/results/result_json.h"
+#include "replay/volumes/network_share.h"
 #include "tests/sample_result.h"
 
 namespace filereel {
