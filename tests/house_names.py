@@ -25,7 +25,7 @@ PLAIN = re.compile(r"(?<![\w/.$%-])([a-z]+(?:_[a-z0-9]+)+|(?:[A-Z][a-z0-9]+){2,}
 # Names of others: of the kernel, of programs, of products, or ways to write.
 OTHERS_FILES = ("linux/", "arch/", "include/uapi/", "fs/", "compare.py", "Chart.js", "libjs-chart.js")
 OTHERS_NAMES = re.compile(r"innodb_\w+|linux_dirent(?:64)?|d_reclen|posix_acl_xattr|exfat_raw|proc_pid_\w+"
-                          r"|SplitMix64|GitHub|JavaScript|NumPy|SciPy|SystemTap|MariaDB|BLK[A-Z_]+|MPI_\w+|CONFIG_\w+"
+                          r"|SplitMix64|GitHub|JavaScript|NumPy|SciPy|MariaDB|BLK[A-Z_]+|MPI_\w+|CONFIG_\w+"
                           r"|PascalCase|snake_case|member_|put_|d\d+|[A-Z]{4}|lat|clat|df|udp"
                           r"|(?:filesets|traces|replay|tools)_test")
 

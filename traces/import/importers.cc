@@ -12,7 +12,6 @@
 #include "traces/import/dbench_loadfile.h"
 #include "traces/import/fio_iolog.h"
 #include "traces/import/importer.h"
-#include "traces/import/io_riot.h"
 #include "traces/import/strace_importer.h"
 
 namespace filereel {
@@ -22,7 +21,6 @@ std::span<const Importer> importers() {
       strace_importer(),
       fio_importer(),
       dbench_importer(),
-      io_riot_importer(),
   };
   return kImporters;
 }
