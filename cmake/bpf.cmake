@@ -18,12 +18,12 @@ add_custom_target(bpf_skeletons)  # what the linter needs to be made
 # Gives the sources of `target` the header NAME.skel.h, made of `source` with these definitions.
 function(filereel_bpf_skeleton target source name)
   set(folder ${PROJECT_BINARY_DIR}/bpf)
-  file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/traces/record/bpf_*.h)
+  file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/traces/record/bpf/*.h)
   add_custom_command(
     OUTPUT ${folder}/${name}.skel.h
     COMMAND ${CMAKE_COMMAND} -E make_directory ${folder}
     COMMAND ${FILEREEL_BPF_CLANG} -O2 -g -target bpf -mcpu=v3
-            "-DRECORDER_PROCESSOR=\"traces/record/bpf_processor_${CMAKE_SYSTEM_PROCESSOR}_kernel.h\""
+            "-DRECORDER_PROCESSOR=\"traces/record/bpf/bpf_processor_${CMAKE_SYSTEM_PROCESSOR}_kernel.h\""
             ${ARGN} -Wall -Wextra -Wno-unused-parameter -Werror -I${PROJECT_SOURCE_DIR}
             -c ${PROJECT_SOURCE_DIR}/${source} -o ${folder}/${name}.o
     COMMAND ${CMAKE_COMMAND} -E echo "// NOLINTBEGIN: not ours" > ${folder}/${name}.skel.h

@@ -52,7 +52,7 @@ add_custom_command(
           ${bridge_file}
   VERBATIM)
 
-add_executable(filereel_portable EXCLUDE_FROM_ALL tools/main.cc replay/bridge/channel.cc
+add_executable(filereel_portable EXCLUDE_FROM_ALL tools/cli/main.cc replay/bridge/channel.cc
                replay/bridge/portable_messages.cc ${bridge_source})
 target_include_directories(filereel_portable PRIVATE ${PROJECT_SOURCE_DIR})
 set(layers filereel_tools filereel_replay filereel_traces filereel_filesets)

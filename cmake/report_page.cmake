@@ -29,6 +29,6 @@ function(filereel_report_page target folder)
             ${PROJECT_SOURCE_DIR}/cmake/embed_text.cmake ${PROJECT_SOURCE_DIR}/cmake/embed_bytes.cmake
     VERBATIM)
   target_sources(${target} PRIVATE ${out})
-  # As in catalog.cmake.
+  # As in catalogue.cmake.
   set_source_files_properties(${out} PROPERTIES OBJECT_DEPENDS ${page} COMPILE_OPTIONS -fno-lto)
 endfunction()

@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
+#include "filesets/system/wording.h"
 
 namespace filereel {
 namespace {

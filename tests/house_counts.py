@@ -1,5 +1,5 @@
 """Finds numbers in texts whose nouns and verbs do not agree with them: "1 files", "1 results differ". Such
-texts are made by filesets/system/counted.h.
+texts are made by filesets/system/wording.h.
 """
 
 import pathlib
@@ -27,9 +27,9 @@ NO_COUNTS = {
     "replay/compare/comparison.cc: of the {} {} runs",
     "replay/compare/comparison_text.cc: those of a quiet {} differ",
     "replay/compare/prediction.cc: the {} repetitions needed",
-    "replay/report/findings.cc: all {} measurements",
-    "tools/record_command.cc: {} runs without the privileges",
-    "tools/session_files.cc: the settings of {} are",
+    "replay/report/conclusions.cc: all {} measurements",
+    "tools/cli/record_command.cc: {} runs without the privileges",
+    "tools/cli/session_files.cc: the settings of {} are",
     "traces/workload/recipe_text.cc: every {} accesses",
 }
 
@@ -42,4 +42,4 @@ def faults_of_counts(file, source, no_counts=NO_COUNTS):
                         for one in exempt)
             if found["before"] not in PLURAL and not known:
                 yield (f"{file}:{text.line}: '{found[0].strip()}' is wrong for 1: use "
-                       "filesets/system/counted.h")
+                       "filesets/system/wording.h")

@@ -33,7 +33,7 @@ LIBRARY_TEXT = re.compile(r"\b(?:ZSTD_getErrorName|MPI_Error_string|gai_strerror
 BOOST_PATHS = re.compile(r"\b(?:fs|filesystem)::(?:absolute|canonical|weakly_canonical|current_path|"
                          r"relative|proximate|exists|is_[a-z_]+|status|equivalent|create_director[a-z]+|"
                          r"temp_directory_path)\(|\bsymlink_status\(|for \([^;\n]*: [^;\n]*directory_iterator")
-PATHS = "filesets/system/directory_path.cc"
+PATHS = "filesets/system/paths.cc"
 
 # Flags of opens that differ by processor, in code that works on those of a trace.
 HOST_FLAG = re.compile(r"^[^\"/\n]*\bO_(?:DIRECT|DIRECTORY|NOFOLLOW|LARGEFILE|TMPFILE)\b",
@@ -104,7 +104,7 @@ def faults_of(sources, document, exceptions=frozenset()):
             yield f"{file} shows the text of a library: translate it (filesets/system/failure_text.h)"
         if file != PATHS and BOOST_PATHS.search(text):
             yield f"{file} uses a function of Boost that fails where ours do not: use those of " \
-                  "directory_path.h, directory_names.h or path_kind.h"
+                  "paths.h, paths.h or paths.h"
         if (layer_of(file) == "traces" or folder_of(file) == "replay/schedule") \
                 and file != TRACE_FLAGS and HOST_FLAG.search(text):
             yield f"{file} uses a flag that differs by processor: use {TRACE_FLAGS}"

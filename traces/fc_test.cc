@@ -15,9 +15,9 @@
 #include <fmt/format.h>
 
 #include "filesets/system/error.h"
-#include "filesets/system/nearest.h"
 #include "filesets/system/printable.h"
-#include "traces/operation_makers.h"
+#include "filesets/system/wording.h"
+#include "traces/operation_stream.h"
 
 namespace filereel {
 namespace {

@@ -1,9 +1,9 @@
 // How this folder works: an Operation is one action on files, with everything by number: paths are
-// in a PathTable (path_table.h), texts in a TextTable (text_table.h). A workload passes Operations
+// in a PathTable (path_table.h), texts in a TextTable (path_table.h). A workload passes Operations
 // to the engine through an OperationSource (operation_source.h). A recorded trace has a
-// RecordedOperation (recorded_operation.h) for each, with times, and its metadata in TraceInfo
-// (trace_info.h). Everything else of this layer makes, stores or changes such sequences. Start with
-// Operation here and the table in operation.cc.
+// RecordedOperation (recorded_trace.h) for each, with times, and its metadata in TraceInfo
+// (recorded_trace.h). Everything else of this layer makes, stores or changes such sequences. Start
+// with Operation here and the table in operation.cc.
 //
 // The operation model: one action on files. Workloads, reels and importers produce operations; the
 // engine executes them.
@@ -14,7 +14,6 @@
 #include <string_view>
 
 #include "traces/path_table.h"
-#include "traces/text_table.h"
 
 namespace filereel {
 
@@ -162,7 +161,7 @@ bool find_operation_kind(std::string_view name, OperationKind& kind);
 
 // Source of the bytes of a write.
 enum class DataSource : std::uint8_t {
-  generated,  // derived from `entry` and the offset (replay/engine/content_source.h)
+  generated,  // derived from `entry` and the offset (replay/engine/content_buffer.h)
   last_read,  // the thread's buffer after its last read: a copy by read and write
 };
 

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "filesets/content/content_kinds.h"
+#include "filesets/content/content.h"
 #include "filesets/specification/file_group.h"
 #include "filesets/specification/scaling.h"
 #include "filesets/specification/specification.h"

@@ -1,5 +1,5 @@
 // How this folder works: each file reads (and some write) file sets in one format: `.fileset` here,
-// with the writer in fileset_writer.cc, and the lists of FC-Test 1.0 in fc_test_files.h. Start with
+// with the writer in fileset_file.cc, and the lists of FC-Test 1.0 in fc_test_files.h. Start with
 // docs/fileset-format.md, then the declarations below.
 //
 // Reads and writes `.fileset` files, which store a complete FileSet. Format:
@@ -9,13 +9,37 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include <xxhash.h>
+
 #include "filesets/file_set.h"
 
 namespace filereel {
+
+// Incremental XXH3 hash.
+
+class RunningHash {
+ public:
+  RunningHash() : state_(XXH3_createState()) {
+    if (!state_) throw std::bad_alloc();
+    XXH3_64bits_reset(state_.get());
+  }
+
+  void add(std::string_view bytes) { XXH3_64bits_update(state_.get(), bytes.data(), bytes.size()); }
+
+  // Of all bytes so far.
+  std::uint64_t digest() const { return XXH3_64bits_digest(state_.get()); }
+
+ private:
+  struct Free {
+    void operator()(XXH3_state_t* state) const { XXH3_freeState(state); }
+  };
+  std::unique_ptr<XXH3_state_t, Free> state_;
+};
 
 inline constexpr int kFileSetFormatVersion = 1;
 

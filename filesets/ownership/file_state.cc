@@ -1,6 +1,9 @@
 #include "filesets/ownership/file_state.h"
 
+#include <algorithm>
 #include <array>
+#include <optional>
+#include <vector>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,6 +13,11 @@
 #include <sys/vfs.h>
 #include <time.h>
 
+#include "filesets/system/descriptor.h"
+#include "filesets/system/error.h"
+#include "filesets/system/mounts.h"
+#include "filesets/system/paths.h"
+#include "filesets/system/printable.h"
 #include "filesets/system/search.h"
 
 // Defined in <linux/stat.h>, which conflicts with <sys/stat.h> in some C libraries.
@@ -111,6 +119,86 @@ std::int64_t earliest_birth_time() {
   clock_gettime(CLOCK_REALTIME_COARSE, &now);
   const std::int64_t now_ns = now.tv_sec * kSecond + now.tv_nsec;
   return now_ns - kCoarsest;
+}
+
+std::string_view name_of_kind(mode_t mode) {
+  switch (mode & S_IFMT) {
+    case S_IFDIR:
+      return "a directory";
+    case S_IFIFO:
+      return "a pipe";
+    case S_IFSOCK:
+      return "a socket";
+    case S_IFCHR:
+      return "a character device";
+    case S_IFBLK:
+      return "a block device";
+    default:
+      return "a file";
+  }
+}
+
+std::string_view protection_of(int directory, const std::string& name) {
+  const int before = errno;
+  struct statx state{};
+  const int found =
+      statx(directory, name.c_str(), AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW, STATX_TYPE, &state);
+  errno = before;
+  if (found != 0) return "";
+  if (state.stx_attributes & STATX_ATTR_IMMUTABLE) return "immutable (chattr +i)";
+  return state.stx_attributes & STATX_ATTR_APPEND ? "append-only (chattr +a)" : "";
+}
+
+void require_changeable(int directory, const std::string& shown) {
+  const std::string_view protection = protection_of(directory);
+  if (protection.empty()) return;
+  const bool immutable = protection.starts_with("immutable");
+  throw_failed(fmt::format(
+      "{} is {}: nothing in it can be {}; remove the attribute (chattr -{}), or choose another "
+      "directory",
+      printable(shown), protection, immutable ? "created" : "removed", immutable ? 'i' : 'a'));
+}
+
+namespace {
+
+bool is_mounted(dev_t device) {
+  const std::vector<MountedFileSystem> all = mounted_file_systems();
+  return std::ranges::any_of(all,
+                             [&](const MountedFileSystem& one) { return one.device == device; });
+}
+
+// Whether the mount that the path lies on answers.
+bool mount_works(const std::string& path) {
+  const auto mounted = RemoteMounts().on_way_to(path);
+  struct statfs info{};
+  return mounted && statfs(mounted->mount_point.c_str(), &info) == 0;
+}
+
+}  // namespace
+
+std::string fate_of(int directory, const std::string& path) {
+  // Unless the driver is lost, too, the mount says so.
+  if (is_removed_on_server(directory) && mount_works(path)) return "was removed";
+  const std::optional<FileState> ours = read_file_state(directory);
+  struct stat info{};
+  if (!ours || fstat(directory, &info) != 0) return "stopped responding";  // a lost FUSE driver
+  const Descriptor now(open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  const std::optional<FileState> there = now ? read_file_state(now.get()) : std::nullopt;
+  if (there && there->identity == ours->identity) return "";
+  if (info.st_nlink == 0) return "was removed";
+  const std::string elsewhere = path_of_directory(directory, path);
+  if (!elsewhere.empty() && elsewhere != path) return "was renamed to " + printable(elsewhere);
+  if (!is_mounted(info.st_dev)) return "was unmounted";
+  return there ? "was replaced" : "was removed or moved";
+}
+
+void require_present(int directory, const std::string& path, const std::string& shown) {
+  const std::string fate = fate_of(directory, path);
+  if (fate.empty()) return;
+  const bool mount = fate == "was unmounted" || fate == "stopped responding";
+  throw_failed(fmt::format("{} {}{} during the run; {} and restart the run", printable(shown), fate,
+                           mount ? "" : " by another program",
+                           mount ? "mount it again" : "keep other programs out of it"));
 }
 
 }  // namespace filereel

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include <sys/types.h>
 
@@ -58,5 +59,29 @@ Descriptor grant_access(int parent, const std::string& name, mode_t mode);
 // Returns nanoseconds since 1970. No file created from now on has an earlier birth time, even with
 // coarse time stamps.
 std::int64_t earliest_birth_time();
+
+// Kinds and attributes of files that prevent filereel from creating or removing something.
+
+// "a directory", "a pipe", "a socket", "a character device", "a block device", otherwise "a file".
+std::string_view name_of_kind(mode_t mode);
+
+// "immutable (chattr +i)" or "append-only (chattr +a)" if the file has this attribute; otherwise
+// "". `name` as in read_file_state; errno is kept.
+std::string_view protection_of(int directory, const std::string& name = "");
+
+// Call before any work in the open directory. Throws Error(failed) if it is immutable, so that
+// nothing can be created in it, or append-only, so that nothing can be removed. `shown`: the
+// directory in messages.
+void require_changeable(int directory, const std::string& shown);
+
+// What has become of an open directory that its path no longer leads to.
+
+// "was removed", "was renamed to /data/old", "was unmounted", "was replaced" or the like, as the
+// end of a sentence about the directory; "" if `path`, an absolute one, still leads to it.
+std::string fate_of(int directory, const std::string& path);
+
+// Throws Error(failed) unless the absolute `path` still leads to the open directory. `shown`: the
+// directory in messages.
+void require_present(int directory, const std::string& path, const std::string& shown);
 
 }  // namespace filereel

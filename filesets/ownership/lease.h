@@ -1,8 +1,8 @@
 // How this folder works: what filereel creates is recorded in a lease before it exists, and the
 // lease is deleted after it is gone. Whatever has no lease is somebody else's. WorkDirectory
-// (work_directory.h) and NewFile (new_file.h) create under leases, removal.h removes exactly the
+// (work_directory.h) and NewFile (atomic_file.h) create under leases, removal.h removes exactly the
 // recorded object, leftovers.h finds what killed runs have left, and the state directory
-// (state_directory.h) holds the leases. FileIdentity (file_state.h) says when two objects are the
+// (lease.h) holds the leases. FileIdentity (file_state.h) says when two objects are the
 // same one. Start here, then read work_directory.cc and leftovers.cc. docs/ownership.md has the
 // rules.
 //
@@ -28,6 +28,23 @@
 #include "filesets/system/descriptor.h"
 
 namespace filereel {
+
+// The directory for filereel's leases (lease.h), outside any target that others may write to.
+
+struct StateDirectory {
+  std::string path;  // absolute
+  Descriptor directory;
+};
+
+// Opens $FILEREEL_STATE_DIR, or /var/lib/filereel for root, or $XDG_STATE_HOME/filereel, or
+// ~/.local/state/filereel. A missing directory is created for its owner only. Throws Error(failed)
+// if it cannot be created, or if another user owns it or can write to it.
+StateDirectory open_state_directory();
+
+// Random numbers from the kernel: 64 bits, and 128 bits as a unique name.
+std::uint64_t random_number();
+inline constexpr std::size_t kRandomName = 32;  // characters
+std::string random_name();
 
 enum class LeaseKind : std::uint8_t {
   file,         // incomplete file with a temporary name
@@ -57,7 +74,7 @@ struct LeaseRecord {
   std::uint64_t size = 0;  // bytes
   std::int64_t modified_ns = 0, changed_ns = 0;
   std::string file_system = {};  // type and UUID
-  // State of a tree when filereel finished with it: fingerprints (tree_fingerprints.h) in
+  // State of a tree when filereel finished with it: fingerprints (removal.h) in
   // ascending order, and their seed.
   std::uint64_t seed = 0;
   std::vector<std::uint64_t> entries = {};

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "filesets/ownership/lease.h"
+#include "filesets/system/descriptor.h"
 
 namespace filereel {
 
@@ -38,5 +39,21 @@ std::vector<ListedLease> list_leases();
 // (ListedLease::why) does not affect the others. Objects that cannot be seen or removed stay on the
 // list.
 std::vector<ListedLease> remove_leftovers();
+
+// Removes leftovers even if this process is killed.
+
+// A process that waits for the end of this one. If the destructor did not run, it removes the
+// leftovers of killed runs (leftovers.h). It survives signals to the process group: mpirun kills
+// all processes of a run if one of them dies. Create it before there are threads.
+class Janitor {
+ public:
+  Janitor();   // without a process, leftovers wait for the next run
+  ~Janitor();  // sends it away
+  Janitor(const Janitor&) = delete;
+  Janitor& operator=(const Janitor&) = delete;
+
+ private:
+  Descriptor pipe_;
+};
 
 }  // namespace filereel

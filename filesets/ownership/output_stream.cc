@@ -15,12 +15,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "filesets/ownership/attributes.h"
-#include "filesets/system/directory_path.h"
+#include "filesets/ownership/file_state.h"
+#include "filesets/system/descriptor.h"
 #include "filesets/system/error.h"
 #include "filesets/system/numbers.h"
+#include "filesets/system/paths.h"
 #include "filesets/system/printable.h"
-#include "filesets/system/write_to.h"
 
 namespace filereel {
 namespace {

@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #include "filesets/system/descriptor.h"
-#include "filesets/system/directory_names.h"
 #include "filesets/system/error.h"
 #include "filesets/system/limits.h"
+#include "filesets/system/paths.h"
 #include "filesets/system/printable.h"
 
 namespace filereel {

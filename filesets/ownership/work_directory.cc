@@ -34,19 +34,16 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "filesets/ownership/attributes.h"
-#include "filesets/ownership/lost_directory.h"
+#include "filesets/ownership/file_state.h"
+#include "filesets/ownership/lease.h"
 #include "filesets/ownership/removal.h"
-#include "filesets/ownership/state_directory.h"
-#include "filesets/ownership/tree_fingerprints.h"
 #include "filesets/ownership/tree_walk.h"
-#include "filesets/system/directory_names.h"
-#include "filesets/system/directory_path.h"
 #include "filesets/system/error.h"
 #include "filesets/system/limits.h"
-#include "filesets/system/mount_info.h"
+#include "filesets/system/mounts.h"
+#include "filesets/system/paths.h"
 #include "filesets/system/printable.h"
-#include "filesets/system/sandbox.h"
+#include "filesets/system/privileges.h"
 #include "filesets/system/search.h"
 
 namespace filereel {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "filesets/ownership/lease.h"
-#include "filesets/ownership/tree_fingerprints.h"
+#include "filesets/ownership/removal.h"
 #include "filesets/system/descriptor.h"
 
 namespace filereel {

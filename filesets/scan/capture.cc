@@ -15,11 +15,10 @@
 #include <unistd.h>
 
 #include "filesets/scan/content_survey.h"
-#include "filesets/scan/open_beneath.h"
 #include "filesets/system/descriptor.h"
-#include "filesets/system/directory_names.h"
 #include "filesets/system/error.h"
 #include "filesets/system/limits.h"
+#include "filesets/system/paths.h"
 
 namespace filereel {
 namespace {

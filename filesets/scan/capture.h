@@ -1,6 +1,6 @@
 // How this folder works: capture.cc walks a real directory and yields the entries of a file set,
 // with properties of content from content_survey.h; populate.h does the opposite. Both open
-// directories by open_beneath.h, because other processes may change the tree meanwhile. Start here.
+// directories by paths.h, because other processes may change the tree meanwhile. Start here.
 //
 // Captures a directory tree as the entries of a file set.
 #pragma once

@@ -17,14 +17,13 @@
 
 #include "filesets/content/content.h"
 #include "filesets/ownership/work_directory.h"
-#include "filesets/scan/open_beneath.h"
-#include "filesets/system/counted.h"
 #include "filesets/system/descriptor.h"
 #include "filesets/system/error.h"
 #include "filesets/system/free_space.h"
 #include "filesets/system/limits.h"
-#include "filesets/system/project_quota.h"
+#include "filesets/system/paths.h"
 #include "filesets/system/units.h"
+#include "filesets/system/wording.h"
 
 namespace filereel {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "filesets/system/mount_info.h"
+#include "filesets/system/mounts.h"
 
 namespace filereel {
 

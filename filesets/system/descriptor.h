@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include <unistd.h>
@@ -39,5 +40,10 @@ struct CloseStream {
   void operator()(std::FILE* stream) const { std::fclose(stream); }
 };
 using Stream = std::unique_ptr<std::FILE, CloseStream>;
+
+// Complete writes.
+
+// Writes all of `text` to a descriptor, even a non-blocking one. Returns 0 or the error number.
+int write_to(int descriptor, std::string_view text) noexcept;
 
 }  // namespace filereel

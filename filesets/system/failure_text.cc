@@ -7,11 +7,13 @@
 
 #include <boost/filesystem/exception.hpp>
 #include <fmt/format.h>
+#include <zstd.h>
+#include <zstd_errors.h>
 
 #include "filesets/system/error.h"
 #include "filesets/system/limits.h"
 #include "filesets/system/printable.h"
-#include "filesets/system/sandbox.h"
+#include "filesets/system/privileges.h"
 
 namespace filereel {
 namespace {
@@ -43,6 +45,27 @@ std::string failure_text(const std::exception& failure) {
     return fmt::format("the system refused: {}", start_error_text(error, ""));
   }
   return "filereel itself failed, which is a bug; report it with this command and its files";
+}
+
+std::string_view zstd_failure(std::size_t code) {
+  switch (ZSTD_getErrorCode(code)) {
+    case ZSTD_error_memory_allocation:
+      throw std::bad_alloc();
+    case ZSTD_error_prefix_unknown:
+      return "these bytes begin no zstd data";
+    case ZSTD_error_version_unsupported:
+    case ZSTD_error_frameParameter_unsupported:
+      return "a newer zstd wrote the data";
+    case ZSTD_error_frameParameter_windowTooLarge:
+      return "the data needs too much memory";
+    case ZSTD_error_checksum_wrong:
+      return "the checksum is wrong";
+    case ZSTD_error_dictionary_corrupted:
+    case ZSTD_error_dictionary_wrong:
+      return "the data needs a dictionary";
+    default:
+      return "the data is damaged";
+  }
 }
 
 }  // namespace filereel

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -12,10 +14,15 @@
 
 #include <boost/filesystem/operations.hpp>
 #include <fmt/format.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "filesets/system/control_groups.h"
+#include "filesets/system/error.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/read_file.h"
 #include "filesets/system/units.h"
@@ -196,6 +203,74 @@ std::string file_size_limit_text() {
   const std::uint64_t limit = largest_file_of_process();
   if (limit == RLIM_INFINITY) return "";
   return fmt::format("the limit on file sizes is {}: raise it (ulimit -f)", format_size(limit));
+}
+
+void fail_for_memory(std::string_view what) {
+  throw_failed(fmt::format("{} needs more memory than is available; {}, or reduce the size", what,
+                           memory_limit().text()));
+}
+
+void require_memory(std::size_t bytes, const std::string& what) {
+  if (bytes == 0) return;
+  // The memory is never touched, so none is used. malloc and free could be optimised away.
+  void* const there =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (there == MAP_FAILED) fail_for_memory(what);
+  munmap(there, bytes);
+}
+
+namespace {
+
+constexpr std::size_t kEnough = 2 << 20;    // of the main thread and of all others
+constexpr std::size_t kSmall = 256 << 10;   // of other threads, where address space is limited
+constexpr std::size_t kOwnStack = 8 << 20;  // the usual limit; untouched pages take no memory
+
+struct Run {
+  const std::function<int()>& work;
+  int result = 0;
+};
+
+// makecontext passes integers only.
+void run(unsigned high, unsigned low) {
+  const auto address = static_cast<std::uintptr_t>(high) << 32 | low;
+  Run& run = *reinterpret_cast<Run*>(address);  // NOLINT(performance-no-int-to-ptr)
+  run.result = run.work();
+}
+
+}  // namespace
+
+void size_thread_stacks() {
+  pthread_attr_t attributes;
+  if (pthread_getattr_default_np(&attributes) != 0) return;
+  std::size_t bytes = 0;
+  pthread_attr_getstacksize(&attributes, &bytes);
+  const bool is_limited = is_address_space_limited();
+  const std::size_t wanted = is_limited ? kSmall : std::max(bytes, kEnough);
+  if (wanted != bytes && pthread_attr_setstacksize(&attributes, wanted) == 0) {
+    pthread_setattr_default_np(&attributes);
+  }
+  pthread_attr_destroy(&attributes);
+  if (is_limited) mallopt(M_ARENA_MAX, 1);
+}
+
+int on_large_stack(const std::function<int()>& work) {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= kEnough) return work();
+  void* const stack = mmap(nullptr, kOwnStack, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
+  if (stack == MAP_FAILED) return work();
+  mprotect(stack, static_cast<std::size_t>(sysconf(_SC_PAGESIZE)), PROT_NONE);  // its end
+  Run wanted{work};
+  ucontext_t here{}, there{};
+  getcontext(&there);
+  there.uc_stack = {.ss_sp = stack, .ss_flags = 0, .ss_size = kOwnStack};
+  there.uc_link = &here;
+  const auto address = reinterpret_cast<std::uintptr_t>(&wanted);
+  makecontext(&there, reinterpret_cast<void (*)()>(run), 2, static_cast<unsigned>(address >> 32),
+              static_cast<unsigned>(address));
+  swapcontext(&here, &there);
+  munmap(stack, kOwnStack);
+  return wanted.result;
 }
 
 }  // namespace filereel

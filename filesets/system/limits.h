@@ -1,12 +1,15 @@
 // Limits on the resources of this process (setrlimit, control groups), and what to do about them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <new>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "filesets/system/mount_info.h"
+#include "filesets/system/mounts.h"
 
 namespace filereel {
 
@@ -60,5 +63,36 @@ std::string limit_text(int error);
 // The limit that a write to a file has reached, if it ended early or failed with EFBIG; "" if there
 // is none.
 std::string file_size_limit_text();
+
+// Reports running out of memory as an error that names the cause.
+
+// Throws Error(failed): `what` needs more memory than is available.
+[[noreturn]] void fail_for_memory(std::string_view what);
+
+// Returns the result of `work`. If it runs out of memory, throws Error(failed) that names `what`,
+// such as "the file set 'many'".
+template <class Work>
+auto within_memory(const std::string& what, const Work& work) {
+  try {
+    return work();
+  } catch (const std::bad_alloc&) {
+    fail_for_memory(what);
+  }
+}
+
+// Checks in advance, for work that must not run out of memory: throws unless `bytes` could be
+// allocated.
+void require_memory(std::size_t bytes, const std::string& what);
+
+// Stacks that do not depend on the limit on stacks (RLIMIT_STACK, ulimit -s).
+
+// From now on, threads have a stack that is large enough if the limit on stacks is small, and a
+// small one if address space is limited; then the C library also reserves less for the heaps of
+// threads.
+void size_thread_stacks();
+
+// Returns the result of `work`, which throws nothing. If the limit on stacks is small, runs it on a
+// stack of its own. The limit itself stays as it is, because recorded programs inherit it.
+int on_large_stack(const std::function<int()>& work);
 
 }  // namespace filereel

@@ -22,7 +22,7 @@ struct CodeRange {
 // Whether one of the ranges, which ascend, has the character.
 bool is_in(std::span<const CodeRange> ranges, char32_t code);
 
-// Columns on a terminal (character_width.cc): 2 for wide characters such as those of Chinese and
+// Columns on a terminal (utf8.cc): 2 for wide characters such as those of Chinese and
 // emoji, 0 for combining marks, otherwise 1.
 std::size_t columns_of(char32_t code);
 // Of a text; 1 for each byte that is not UTF-8.

@@ -9,7 +9,7 @@
 
 #include "filesets/system/error.h"
 #include "replay/bridge/channel.h"
-#include "replay/clients/mpi_module.h"
+#include "replay/clients/messages.h"
 
 extern "C" filereel::Messages* filereel_start_mpi();
 

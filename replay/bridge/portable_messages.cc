@@ -16,12 +16,10 @@
 #include "filesets/system/descriptor.h"
 #include "filesets/system/error.h"
 #include "filesets/system/limits.h"
-#include "filesets/system/packages.h"
-#include "filesets/system/process.h"
+#include "filesets/system/programs.h"
 #include "replay/bridge/bridge_program.h"
 #include "replay/bridge/channel.h"
 #include "replay/clients/messages.h"
-#include "replay/clients/missing_library.h"
 
 namespace filereel {
 namespace {

@@ -1,24 +1,60 @@
 // How this folder works: every process of mpirun runs the whole plan and has a Clients object. A
 // thread of it does all communication (clients_state.h); the calls here only exchange texts with
 // that thread. Messages (messages.h) is the transport, by an MPI module that is loaded on request
-// (mpi_messages.cc), and message_contents.h has the kinds of messages. All messages go from or to
+// (mpi_messages.cc), and clients.h has the kinds of messages. All messages go from or to
 // the first client, which combines. Start with Clients::meet and Clients::start in clients.cc.
 //
-// The clients of a parallel run: processes, on one or several machines, that execute the same plan
-// in step. Each runs the whole program; they meet at fixed points and start together.
+// Processes that run a plan in step: their connection, and the messages between them.
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "filesets/system/error.h"
 
 namespace filereel {
+
+// The contents of the messages between clients: a kind, then numbers or texts.
+
+// The first byte of a message.
+enum class MessageKind : char {
+  hello = 'H',         // to the first: the sender's host and clock
+  sign_of_life = 'L',  // to the first, and from it to all
+  contribution = 'C',  // to the first
+  answer = 'A',        // from the first
+  ping = 'P',          // to the first
+  pong = 'Q',          // from the first: its clock
+  failed = 'F',        // to the first, and from it to all: the reason
+  stopped = 'S',       // the same, without a reason
+  done = 'D',          // the same: see Clients::finish
+};
+
+// A number in the sender's byte order: MPI starts the same binary everywhere.
+inline std::string bytes_of(std::uint64_t value) {
+  return {reinterpret_cast<const char*>(&value), sizeof value};
+}
+// 0 for bytes of another length.
+inline std::uint64_t number_of(std::string_view bytes) {
+  std::uint64_t value = 0;
+  if (bytes.size() == sizeof value) std::memcpy(&value, bytes.data(), sizeof value);
+  return value;
+}
+
+// A list of texts, each with its length.
+std::string pack_texts(std::span<const std::string> texts);
+// Of damaged bytes, the texts up to the damage.
+std::vector<std::string> unpack_texts(std::string_view bytes);
+
+// The clients of a parallel run: processes, on one or several machines, that execute the same plan
+// in step. Each runs the whole program; they meet at fixed points and start together.
 
 struct ClientsOptions {
   std::uint64_t timeout_ns = 60'000'000'000;  // without a sign of life, a client counts as lost

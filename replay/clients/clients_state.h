@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "replay/clients/clients.h"
-#include "replay/clients/message_contents.h"
 #include "replay/clients/messages.h"
 
 namespace filereel {

@@ -8,10 +8,8 @@
 #include <fmt/format.h>
 
 #include "filesets/system/error.h"
-#include "filesets/system/path_kind.h"
+#include "filesets/system/paths.h"
 #include "filesets/system/printable.h"
-#include "replay/clients/missing_library.h"
-#include "replay/clients/mpi_module.h"
 
 namespace filereel {
 namespace {

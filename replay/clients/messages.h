@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace filereel {
 
@@ -34,5 +35,22 @@ class Messages {
 // Joins the processes started together by mpirun or srun; without these a single process. Throws
 // Error(failed) if there is no module, or MPI fails.
 std::unique_ptr<Messages> start_messages();
+
+// What the system's loader says about a library, in words for messages.
+
+// `loader_text`: "libmpi.so.40: cannot open shared object file: No such file or directory".
+inline std::string missing_library(std::string_view loader_text) {
+  const std::string_view library = loader_text.substr(0, loader_text.find(':'));
+  const bool is_name = library.contains(".so") && !library.contains(' ');
+  return std::string(is_name ? library : "its library") + " is missing or of another version";
+}
+
+// What filereel and its MPI module agree on.
+
+inline constexpr const char* kMpiModule = "filereel_mpi.so";
+inline constexpr const char* kStartMpi = "filereel_start_mpi";
+
+// Starts MPI on the calling thread. The caller owns the result. Throws Error(failed).
+using StartMpi = Messages*();
 
 }  // namespace filereel

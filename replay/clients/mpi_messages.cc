@@ -12,7 +12,7 @@
 #include <time.h>
 
 #include "filesets/system/error.h"
-#include "replay/clients/mpi_module.h"
+#include "replay/clients/messages.h"
 
 namespace filereel {
 namespace {

@@ -22,9 +22,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "filesets/system/counted.h"
+#include "filesets/system/wording.h"
 #include "replay/compare/properties.h"
-#include "replay/statistics/order.h"
+#include "replay/statistics/summary.h"
 
 namespace filereel {
 namespace {

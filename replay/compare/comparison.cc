@@ -20,18 +20,17 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "filesets/system/counted.h"
 #include "filesets/system/search.h"
 #include "filesets/system/units.h"
+#include "filesets/system/wording.h"
 #include "replay/compare/changes.h"
+#include "replay/compare/compared_figures.h"
 #include "replay/compare/control.h"
-#include "replay/compare/matching.h"
+#include "replay/compare/groups.h"
 #include "replay/compare/same_work.h"
 #include "replay/compare/sessions.h"
-#include "replay/compare/side_figures.h"
 #include "replay/compare/tails.h"
 #include "replay/compare/verdict.h"
-#include "replay/compare/work.h"
 #include "replay/results/file_systems.h"
 
 namespace filereel {

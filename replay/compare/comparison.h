@@ -1,5 +1,5 @@
 // How this folder works: groups of results are brought to measurements with the same work
-// (matching.h), and each measurement of each group to the samples that count (work.h).
+// (groups.h), and each measurement of each group to the samples that count (compared_figures.h).
 // compare_results() in comparison.cc asks for each measurement whether time, tail (tails.h) and
 // stalls changed; the evidence for an answer comes from sessions.h, and verdict.h decides all
 // answers together, within one error budget. ranking.h, index.h, prediction.h and self_comparison.h
@@ -7,7 +7,7 @@
 // with compare_matching in comparison.cc, then the top of sessions.h.
 //
 // Comparison of two results or two groups of results, as plain data. docs/compare.md describes the
-// method; comparison_json.h and junit_xml.h write it.
+// method; comparison_formats.h and comparison_formats.h write it.
 #pragma once
 
 #include <algorithm>
@@ -22,8 +22,8 @@
 #include <vector>
 
 #include "replay/results/result.h"
-#include "replay/statistics/interval.h"
-#include "replay/statistics/verdict_runs.h"
+#include "replay/statistics/significance.h"
+#include "replay/statistics/summary.h"
 
 namespace filereel {
 
@@ -64,7 +64,7 @@ std::string_view basis_name(Basis basis);
 inline constexpr std::string_view kBetweenSessions = "95 %, sessions";
 inline constexpr std::string_view kMeasuredInterval = "95 % interval";
 
-// The change of the machine between two sides, as a logarithm, from a control (machine_change.h).
+// The change of the machine between two sides, as a logarithm, from a control (control.h).
 struct MachineChange {
   double typical = 0;  // of all measurements
   double error = 0;    // its standard error

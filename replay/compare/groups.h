@@ -1,16 +1,94 @@
-// Groups of results that are pooled under one name: by drive, by file system, or both.
+// Matches the measurements of several results, and groups results of one kind.
 #pragma once
 
 #include <cstddef>
+#include <map>
+#include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "replay/compare/matching.h"
-#include "replay/compare/work.h"
+#include "replay/compare/compared_figures.h"
+#include "replay/compare/comparison.h"
 #include "replay/results/result.h"
 
 namespace filereel {
+
+// Which measurements of several groups of results did the same work.
+//
+// The problem. A group has several results, such as all of a firmware. One of them may be at
+// another scale, of a changed workload, or with warm caches. Pooled with it, the others have no
+// comparison.
+//
+// The answer. Of each measurement, the kinds of work that all groups have in common are compared,
+// each for itself. What else a group has of it is left out and named. Only the work must be equal
+// if no settings are in common: a comparison of warm with cold caches may be what is asked for.
+// Where nothing is in common, nothing is left out, and the comparison says what differs.
+
+// What a measurement did, by name: "scale", "caches" …
+struct WorkDone {
+  Parameters work;      // must be equal to be compared; without what is unknown
+  Parameters settings;  // how it was done
+};
+
+WorkDone work_done(const Result& result, const Measurement& measurement);
+
+// Whether all that both know is equal.
+bool fit(const Parameters& one, const Parameters& other);
+
+class Matching {
+ public:
+  // The results must outlive this object. With `across`, keys leave out the file system.
+  Matching(std::span<const std::span<const Result>> groups, bool across);
+
+  // The key that a measurement is compared under, with what tells kinds of work apart if there are
+  // several; nothing if it is left out. `group`: its number; nothing for results of no group.
+  std::optional<MeasurementKey> find_key(const Result& result, const Measurement& measurement,
+                                         std::optional<std::size_t> group) const;
+
+  // The results of a group without those that are left out with all their measurements.
+  std::vector<Result> used(std::size_t group) const;
+  bool leaves_out_results() const;
+
+  // What is left out, and why. `names`: of the groups, in a sentence.
+  std::vector<Warning> warnings(std::span<const std::string> names) const;
+
+ private:
+  struct Kind {
+    WorkDone done;
+    std::set<std::size_t> groups = {};
+  };
+  // For measurements of which not all are compared, or not all together.
+  struct Rule {
+    bool by_settings = true;
+    std::vector<Kind> kept = {};               // one or more
+    std::vector<Parameters> distinction = {};  // of each kind, in its key
+    std::set<std::size_t> groups = {};         // that have any of the kinds
+  };
+  struct LeftOut {
+    std::size_t group = 0;
+    const Result* result = nullptr;
+    std::string why;
+    std::size_t measurements = 0;
+  };
+  struct Occurrence;
+
+  static bool is_same(const WorkDone& one, const WorkDone& other, bool by_settings);
+  static std::optional<Rule> rule_for(std::span<const Occurrence> all, bool by_settings);
+  static std::vector<Parameters> distinctions(std::span<const Kind> kinds, bool by_settings);
+  void choose(const MeasurementKey& key, std::span<const Occurrence> all);
+  void leave_out(const Occurrence& one, const Kind& kept);
+  bool is_unused(std::size_t group, const Result& result) const;
+  MeasurementKey plain_key(const Measurement& measurement) const;
+
+  std::vector<std::span<const Result>> groups_;
+  bool across_ = false;
+  std::map<MeasurementKey, Rule> rules_;
+  std::vector<LeftOut> left_out_;
+};
+
+// Groups of results that are pooled under one name: by drive, by file system, or both.
 
 struct ResultGroup {
   std::string name;

@@ -11,17 +11,15 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "filesets/system/counted.h"
 #include "filesets/system/error.h"
-#include "filesets/system/nearest.h"
 #include "filesets/system/search.h"
 #include "filesets/system/units.h"
+#include "filesets/system/wording.h"
 #include "replay/compare/sessions.h"
+#include "replay/results/bytes_moved.h"
 #include "replay/results/metrics.h"
-#include "replay/results/older_bytes.h"
 #include "replay/results/selection.h"
-#include "replay/statistics/bootstrap.h"
-#include "replay/statistics/order.h"
+#include "replay/statistics/summary.h"
 
 namespace filereel {
 namespace {

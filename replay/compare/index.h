@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "replay/compare/groups.h"
-#include "replay/results/index_definition.h"
-#include "replay/statistics/interval.h"
+#include "replay/results/plan_record.h"
+#include "replay/statistics/summary.h"
 
 namespace filereel {
 

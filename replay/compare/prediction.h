@@ -1,7 +1,7 @@
 // Predicts the run time of a recorded program on several volumes from replays at pace `think`.
 //
 // The method works on the logarithms of times, so errors are factors:
-// - The repetitions have a spread. The 95 % interval of their median (bootstrap.h) is taken as
+// - The repetitions have a spread. The 95 % interval of their median (summary.h) is taken as
 //   1.96 standard errors on either side.
 // - A replay is not the program. The standard error of its time as a prediction of the program's
 //   time is ReplayAccuracy::single, independent of the spread.
@@ -14,8 +14,8 @@
 //   error of a reel that is the same on all volumes would cancel. Of two that were measured one
 //   after the other, such as two file systems of one volume, it is sqrt(spread1² + spread2² +
 //   between² + 2 sessions²). A volume is shown to be slower than another if the two-sided p of the
-//   normal distribution, corrected for all pairs (holm.h), is at most 5 %.
-// - What grouped commits may save (grouped_commits.h) lowers the begin of an interval, but not
+//   normal distribution, corrected for all pairs (significance.h), is at most 5 %.
+// - What grouped commits may save (prediction.h) lowers the begin of an interval, but not
 //   below the recorded time, and the time of the slower one of two volumes.
 #pragma once
 
@@ -26,9 +26,43 @@
 #include <string>
 #include <vector>
 
-#include "replay/statistics/interval.h"
+#include "replay/results/result.h"
+#include "replay/statistics/summary.h"
+#include "traces/recorded_trace.h"
 
 namespace filereel {
+
+// Syncs of one file by several threads: the mark of a server that groups its commits.
+//
+// Such a server makes one sync for all transactions that have committed since the last one. On a
+// slow disk more of them wait, so it makes fewer syncs than it did where it was recorded. A replay
+// makes the recorded ones. What this can save is bounded:
+// - A group has at most one commit of each thread.
+// - It grows in proportion to the duration of a sync, compared with the recorded one.
+// - During a sync, no more commits arrive than the recorded rate of syncs allows.
+// - Only the time in which such syncs are in progress shrinks. Threads sync at the same time, so
+//   this is less than the sum of their syncs: at least as many are in progress at a time as there
+//   were in the recording, where they ended sooner.
+// - It saves nothing where it takes as long as in the recording, whose syncs were faster.
+
+struct GroupedCommits {
+  std::uint64_t syncs = 0;      // of files that several threads sync in turn
+  std::uint64_t all_syncs = 0;  // all that make something durable (is_sync), of all files
+  std::uint32_t threads = 0;    // the most that sync one of these files
+  double sync_s = 0;            // recorded mean duration of `syncs`
+  double in_progress_s = 0;     // recorded time in which some of them were in progress
+  double recorded_s = 0;        // time of the recording
+};
+
+// Nothing if no file has such syncs. Reads the whole trace.
+std::optional<GroupedCommits> grouped_commits(RecordedSource& source, double recorded_s);
+
+// The largest share of the time of a replay that the program can save by larger groups, below 1.
+double most_saved(const GroupedCommits& commits, const Sample& sample);
+
+// What that means, as a sentence without the final full stop; "" if it does not matter. `lowered`:
+// the largest share of all volumes by which it lowers the begin of an interval.
+std::string grouped_commits_text(const GroupedCommits& commits, double lowered);
 
 // The accuracy of replays at pace think of reels with the waits of threads: the root mean square of
 // ln(time of the replay / time of the program).
@@ -48,7 +82,7 @@ struct ReplayedVolume {
   std::vector<double> begins_s = {};
   std::size_t stopped = 0;    // repetitions during which filereel was stopped, or the machine
   std::string obstacle = {};  // why the replays predict nothing; "" if they do
-  double most_saved = 0;      // share of the time that grouped commits may save (grouped_commits.h)
+  double most_saved = 0;      // share of the time that grouped commits may save (prediction.h)
   double saved_to_s = 0;      // no such savings below this time
 };
 

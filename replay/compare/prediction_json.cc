@@ -7,10 +7,8 @@
 #include <fmt/format.h>
 
 #include "filesets/system/error.h"
-#include "replay/compare/comparison_json.h"
-#include "replay/ignored_json.h"
+#include "replay/compare/comparison_formats.h"
 #include "replay/json.h"
-#include "replay/parse_json.h"
 
 namespace filereel {
 namespace {

@@ -7,7 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "replay/compare/grouped_commits.h"
 #include "replay/compare/prediction.h"
 #include "replay/results/result.h"
 #include "replay/results/result_json.h"

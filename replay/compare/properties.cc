@@ -12,12 +12,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "filesets/system/mount_info.h"
+#include "filesets/system/mounts.h"
 #include "filesets/system/search.h"
 #include "filesets/system/units.h"
 #include "replay/compare/same_work.h"
-#include "replay/results/check_texts.h"
 #include "replay/results/hidden_serials.h"
+#include "replay/results/work_checks.h"
 
 namespace filereel {
 namespace {

@@ -11,13 +11,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "filesets/system/counted.h"
 #include "filesets/system/search.h"
+#include "filesets/system/wording.h"
 #include "replay/compare/control.h"
 #include "replay/compare/same_work.h"
 #include "replay/compare/sessions.h"
 #include "replay/compare/verdict.h"
-#include "replay/statistics/bootstrap.h"
+#include "replay/statistics/summary.h"
 
 namespace filereel {
 namespace {

@@ -1,5 +1,5 @@
 // Ranks several groups of results in each measurement that at least two of them have.
-// docs/compare.md describes the method; ranking_json.h writes it.
+// docs/compare.md describes the method; comparison_formats.h writes it.
 #pragma once
 
 #include <cstdint>

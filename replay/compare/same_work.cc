@@ -11,10 +11,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "filesets/catalog/catalog.h"
-#include "filesets/system/counted.h"
+#include "filesets/catalogue/catalogue.h"
 #include "filesets/system/search.h"
-#include "traces/catalog_reel.h"
+#include "filesets/system/wording.h"
+#include "traces/catalogue_reel.h"
 #include "traces/workload/workload.h"
 
 namespace filereel {
@@ -119,10 +119,10 @@ void add_own_text(const WorkId& id, const KnownWork& work, const Result& result,
 
 // Whether the name is one of the catalogue, which says what the work is.
 bool is_in_catalogue(const WorkId& id) {
-  if (id.kind == JobKind::fc_test) return is_catalog_file_set(id.set);
-  const bool is_reel =
-      id.kind == JobKind::trace && contains(reel_catalog(), id.job + ".reel", &CatalogReel::name);
-  return is_reel || is_catalog_workload(id.job);
+  if (id.kind == JobKind::fc_test) return is_catalogue_file_set(id.set);
+  const bool is_reel = id.kind == JobKind::trace &&
+                       contains(reel_catalogue(), id.job + ".reel", &CatalogueReel::name);
+  return is_reel || is_catalogue_workload(id.job);
 }
 
 }  // namespace

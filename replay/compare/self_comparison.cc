@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 
 #include "filesets/system/search.h"
-#include "replay/compare/comparison_json.h"
+#include "replay/compare/comparison_formats.h"
 #include "replay/json.h"
-#include "replay/statistics/order.h"
+#include "replay/statistics/summary.h"
 
 namespace filereel {
 namespace {

@@ -22,11 +22,10 @@
 #include <string>
 #include <utility>
 
-#include "replay/compare/machine_change.h"
-#include "replay/statistics/mann_whitney.h"
-#include "replay/statistics/order.h"
-#include "replay/statistics/shift.h"
-#include "replay/statistics/student.h"
+#include "replay/compare/control.h"
+#include "replay/statistics/rank_tests.h"
+#include "replay/statistics/significance.h"
+#include "replay/statistics/summary.h"
 
 namespace filereel {
 namespace {

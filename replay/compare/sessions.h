@@ -13,7 +13,7 @@
 //   each turn is free of the session's state, so runs are compared in pairs (paired t test). The
 //   same holds for sessions in turns, A B B A …, of which each pair of neighbours is a turn.
 // - control: another volume was measured in turns with the one under test in each session. Its
-//   change is taken away (machine_change.h). What remains of the machine's change is assumed to be
+//   change is taken away (control.h). What remains of the machine's change is assumed to be
 //   kControlShare of it.
 // - sessions, history: at least kLeastFreedom degrees of freedom from several states on a side, or
 //   from earlier results of the same volume. Each state is one figure, the median of its runs, and
@@ -37,9 +37,8 @@
 #include <string_view>
 #include <vector>
 
+#include "replay/compare/compared_figures.h"
 #include "replay/compare/comparison.h"
-#include "replay/compare/side_figures.h"
-#include "replay/compare/work.h"
 #include "replay/results/result.h"
 
 namespace filereel {

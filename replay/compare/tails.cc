@@ -25,8 +25,7 @@
 
 #include "replay/results/latency.h"
 #include "replay/results/packed.h"
-#include "replay/results/stalls.h"
-#include "replay/statistics/order.h"
+#include "replay/statistics/summary.h"
 
 namespace filereel {
 namespace {

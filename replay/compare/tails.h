@@ -3,8 +3,8 @@
 
 #include <vector>
 
+#include "replay/compare/compared_figures.h"
 #include "replay/compare/verdict.h"
-#include "replay/compare/work.h"
 
 namespace filereel {
 

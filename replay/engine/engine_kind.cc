@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "filesets/system/error.h"
-#include "filesets/system/nearest.h"
 #include "filesets/system/printable.h"
+#include "filesets/system/wording.h"
 
 namespace filereel {
 namespace {

@@ -24,8 +24,6 @@
 #include <errno.h>
 
 #include "replay/measure/clock.h"
-#include "replay/measure/precise_sleep.h"
-#include "replay/measure/processor_time.h"
 
 namespace filereel {
 

@@ -13,10 +13,9 @@
 #include <linux/limits.h>
 #include <unistd.h>
 
-#include "replay/engine/buffer.h"
-#include "replay/engine/content_source.h"
+#include "replay/engine/content_buffer.h"
+#include "replay/engine/engine_calls.h"
 #include "replay/engine/engine_context.h"
-#include "replay/engine/null_calls.h"
 #include "replay/engine/parent_cache.h"
 #include "replay/measure/clock.h"
 

@@ -5,7 +5,7 @@
 
 #include "replay/engine/operation_executor.h"
 #include "replay/engine/outcome_recorder.h"
-#include "replay/measure/precise_sleep.h"
+#include "replay/measure/clock.h"
 
 namespace filereel {
 

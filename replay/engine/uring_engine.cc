@@ -38,7 +38,7 @@
 #include "replay/engine/outcome_recorder.h"
 #include "replay/engine/uring_requests.h"
 #include "replay/engine/uring_ring.h"
-#include "replay/measure/precise_sleep.h"
+#include "replay/measure/clock.h"
 #include "traces/open_flags.h"
 
 namespace filereel {

@@ -8,7 +8,7 @@
 #include <list>
 #include <span>
 
-#include "replay/engine/buffer.h"
+#include "replay/engine/content_buffer.h"
 #include "replay/engine/operation_executor.h"
 
 namespace filereel {

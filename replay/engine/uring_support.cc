@@ -10,11 +10,11 @@
 
 #include "filesets/system/descriptor.h"
 #include "filesets/system/error.h"
-#include "filesets/system/sandbox.h"
-#include "replay/engine/buffer.h"
+#include "filesets/system/privileges.h"
+#include "filesets/system/read_file.h"
+#include "replay/engine/content_buffer.h"
 #include "replay/engine/engine_kind.h"
 #include "replay/engine/uring_ring.h"
-#include "replay/volumes/sysfs.h"
 
 namespace filereel {
 namespace {

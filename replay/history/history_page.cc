@@ -6,13 +6,12 @@
 
 #include <fmt/format.h>
 
-#include "filesets/system/counted.h"
 #include "filesets/system/error.h"
+#include "filesets/system/wording.h"
 #include "replay/compare/comparison.h"
 #include "replay/json.h"
 #include "replay/report/comparison_data.h"
 #include "replay/report/html_report.h"
-#include "replay/report/report_data.h"
 
 namespace filereel {
 namespace {

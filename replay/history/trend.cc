@@ -16,16 +16,15 @@
 #include "filesets/system/random.h"
 #include "filesets/system/search.h"
 #include "filesets/system/units.h"
-#include "replay/compare/matching.h"
+#include "replay/compare/compared_figures.h"
+#include "replay/compare/groups.h"
 #include "replay/compare/sessions.h"
-#include "replay/compare/side_figures.h"
-#include "replay/compare/work.h"
-#include "replay/history/entry_name.h"
+#include "replay/history/history.h"
 #include "replay/results/failures.h"
 #include "replay/results/latency.h"
 #include "replay/results/metrics.h"
-#include "replay/statistics/order.h"
-#include "replay/statistics/student.h"
+#include "replay/statistics/significance.h"
+#include "replay/statistics/summary.h"
 
 namespace filereel {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "replay/compare/comparison.h"
 #include "replay/history/history.h"
-#include "replay/statistics/interval.h"
+#include "replay/statistics/summary.h"
 
 namespace filereel {
 

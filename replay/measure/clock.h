@@ -1,21 +1,24 @@
 // How this folder works: these headers are what the hot path of a replay uses to measure: a clock
 // here (tick_counter.h has the counter of each processor), counters that others may read
-// (counter.h), a histogram (histogram.h) and a grid of time and latency (time_grid.h); and what
-// makes threads wait or work for a given time (precise_sleep.h, processor_time.h). Start here, then
+// (counter.h), a histogram (histogram.h) and a grid of time and latency (histogram.h); and what
+// makes threads wait or work for a given time (clock.h, clock.h). Start here, then
 // histogram.h.
 //
-// The clock for measurements: nanoseconds of CLOCK_MONOTONIC. If the kernel itself uses the
-// processor's counter, the counter is read directly. That costs half as much as the vDSO (20 and 40
-// ns in a virtual machine), which matters for cached reads that take a few hundred ns.
+// Clocks: the stopwatch, precise sleep, and the processor time of this process.
 #pragma once
 
 #include <cstdint>
+#include <stop_token>
 
 #include <time.h>
 
 #include "replay/measure/tick_counter.h"
 
 namespace filereel {
+
+// The clock for measurements: nanoseconds of CLOCK_MONOTONIC. If the kernel itself uses the
+// processor's counter, the counter is read directly. That costs half as much as the vDSO (20 and 40
+// ns in a virtual machine), which matters for cached reads that take a few hundred ns.
 
 inline std::uint64_t kernel_ns() noexcept {
   timespec now;
@@ -63,5 +66,31 @@ inline const Clock& measurement_clock() noexcept {
 inline std::uint64_t now_ns() noexcept {
   return measurement_clock().now_ns();
 }
+
+// Waits until a point in time, to within microseconds.
+
+// Call once per thread: sets the timer slack to the minimum, so that sleeps end on time.
+void prepare_precise_sleep() noexcept;
+
+// A sleep ends this long before the due time, because it may end this much late.
+inline constexpr std::uint64_t kSleepMarginNs = 70'000;
+// Maximum duration of a single sleep, to notice a stop and because clocks drift apart.
+inline constexpr std::uint64_t kSleepSliceNs = 50'000'000;
+
+// Hint to the processor in a spin loop.
+void relax() noexcept;
+
+// Returns at stopwatch time `due_ns` (replay/measure/clock.h), at once if that is past, or within
+// about 50 ms of a requested stop. Sleeps, and spins only for the last microseconds.
+void sleep_until(std::uint64_t due_ns, const std::stop_token& stop) noexcept;
+
+// The same without spinning: returns as late as the system wakes the thread.
+void doze_until(std::uint64_t due_ns, const std::stop_token& stop) noexcept;
+
+// Uses the processor for a given time, as a program does that computes.
+
+// Returns when this thread has used `ns` nanoseconds of processor time: time in which other threads
+// have its processor does not count. Returns at once if a stop is requested.
+void use_processor(std::uint64_t ns, const std::stop_token& stop) noexcept;
 
 }  // namespace filereel

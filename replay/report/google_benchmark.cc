@@ -7,7 +7,7 @@
 
 #include "replay/json.h"
 #include "replay/report/text_reports.h"
-#include "replay/statistics/order.h"
+#include "replay/statistics/summary.h"
 
 namespace filereel {
 namespace {

@@ -6,14 +6,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "filesets/system/counted.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/search.h"
 #include "filesets/system/units.h"
-#include "replay/compare/prediction_limits.h"
+#include "filesets/system/wording.h"
+#include "replay/compare/comparison_text.h"
 #include "replay/compare/prediction_text.h"
-#include "replay/compare/ranking_text.h"
-#include "replay/report/formatting.h"
+#include "replay/report/figures.h"
 
 namespace filereel {
 namespace {

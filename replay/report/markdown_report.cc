@@ -7,11 +7,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "filesets/system/mount_info.h"
+#include "filesets/system/mounts.h"
 #include "filesets/system/search.h"
 #include "filesets/system/units.h"
 #include "replay/report/conclusions.h"
-#include "replay/report/formatting.h"
+#include "replay/report/figures.h"
 #include "replay/report/markdown.h"
 #include "replay/report/text_reports.h"
 #include "replay/results/client_samples.h"

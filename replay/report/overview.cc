@@ -10,7 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "filesets/system/search.h"
-#include "replay/report/formatting.h"
+#include "replay/report/figures.h"
 #include "replay/results/metrics.h"
 #include "replay/results/selection.h"
 

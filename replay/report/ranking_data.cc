@@ -12,16 +12,15 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "filesets/system/counted.h"
 #include "filesets/system/search.h"
 #include "filesets/system/units.h"
-#include "replay/compare/comparison_json.h"
+#include "filesets/system/wording.h"
+#include "replay/compare/comparison_formats.h"
+#include "replay/compare/comparison_text.h"
 #include "replay/compare/groups.h"
-#include "replay/compare/ranking_json.h"
-#include "replay/compare/ranking_text.h"
 #include "replay/json.h"
+#include "replay/results/bytes_moved.h"
 #include "replay/results/file_systems.h"
-#include "replay/results/written.h"
 
 namespace filereel {
 namespace {

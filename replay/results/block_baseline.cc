@@ -6,7 +6,7 @@
 
 #include "filesets/system/search.h"
 #include "replay/results/bytes_moved.h"
-#include "replay/statistics/order.h"
+#include "replay/statistics/summary.h"
 #include "traces/fc_test.h"
 #include "traces/operation.h"
 

@@ -12,18 +12,15 @@
 
 #include <fmt/format.h>
 
-#include "filesets/system/counted.h"
 #include "filesets/system/printable.h"
-#include "filesets/system/root_user.h"
+#include "filesets/system/privileges.h"
 #include "filesets/system/search.h"
 #include "filesets/system/units.h"
-#include "replay/results/check_texts.h"
+#include "filesets/system/wording.h"
 #include "replay/results/work_checks.h"
-#include "replay/statistics/bootstrap.h"
-#include "replay/statistics/drift.h"
-#include "replay/statistics/holm.h"
-#include "replay/statistics/order.h"
-#include "replay/statistics/shape.h"
+#include "replay/statistics/rank_tests.h"
+#include "replay/statistics/significance.h"
+#include "replay/statistics/summary.h"
 
 namespace filereel {
 namespace {

@@ -7,11 +7,11 @@
 #include <fmt/format.h>
 #include <string.h>
 
-#include "filesets/system/counted.h"
 #include "filesets/system/free_space.h"
 #include "filesets/system/limits.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/search.h"
+#include "filesets/system/wording.h"
 #include "replay/results/operation_classes.h"
 #include "traces/export/dump.h"
 

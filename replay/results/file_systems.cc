@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "filesets/system/mount_info.h"
+#include "filesets/system/mounts.h"
 #include "filesets/system/search.h"
 
 namespace filereel {

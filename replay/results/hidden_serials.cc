@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
-#include "filesets/system/directory_path.h"
+#include "filesets/system/paths.h"
 
 namespace filereel {
 namespace {

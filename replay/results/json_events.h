@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-#include "replay/results/json_place.h"
+#include "replay/results/json_members.h"
 
 namespace filereel {
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "filesets/system/search.h"
+#include "replay/results/bytes_moved.h"
 #include "replay/results/client_samples.h"
-#include "replay/results/written.h"
 
 namespace filereel {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "replay/results/latency.h"
 #include "replay/results/result.h"
-#include "replay/statistics/order.h"
+#include "replay/statistics/summary.h"
 
 namespace filereel {
 

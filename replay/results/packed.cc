@@ -10,10 +10,10 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
-#include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/units.h"
 #include "filesets/system/varint.h"
+#include "filesets/system/wording.h"
 #include "replay/results/latency.h"
 #include "replay/results/operation_classes.h"
 

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "replay/measure/histogram.h"
-#include "replay/measure/time_grid.h"
 #include "replay/results/result.h"
 
 namespace filereel {

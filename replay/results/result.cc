@@ -11,10 +11,7 @@
 
 #include "filesets/system/search.h"
 #include "replay/results/bytes_moved.h"
-#include "replay/results/written.h"
-#include "replay/statistics/bootstrap.h"
-#include "replay/statistics/order.h"
-#include "replay/statistics/outliers.h"
+#include "replay/statistics/summary.h"
 
 namespace filereel {
 namespace {

@@ -18,11 +18,9 @@
 #include <utility>
 #include <vector>
 
-#include "replay/results/index_definition.h"
+#include "replay/results/plan_record.h"
 #include "replay/results/volume_description.h"
-#include "replay/results/work_record.h"
-#include "replay/statistics/interval.h"
-#include "replay/statistics/order.h"
+#include "replay/statistics/summary.h"
 #include "traces/workload/sweep.h"
 
 namespace filereel {
@@ -318,10 +316,10 @@ bool has_failed(const Sample& sample);
 
 struct Spread {
   double median = 0, low = 0, high = 0;  // low and high: the extremes
-  // The 95 % confidence interval of the median, see replay/statistics/bootstrap.h; empty if there
+  // The 95 % confidence interval of the median, see replay/statistics/summary.h; empty if there
   // are too few samples.
   std::optional<Interval> interval = {};
-  std::uint32_t outliers = 0;  // see replay/statistics/outliers.h
+  std::uint32_t outliers = 0;  // see replay/statistics/summary.h
 };
 
 // Empty without values.
@@ -380,7 +378,7 @@ struct Measurement {
   std::optional<AccessShape> access = {};  // if there is a block baseline
   // How a phase ends; empty in results from before schema version 4.
   std::optional<PhaseEnd> ends = {};
-  // Sample::bytes lacks the bytes read (replay/results/older_bytes.h).
+  // Sample::bytes lacks the bytes read (replay/results/bytes_moved.h).
   bool without_bytes_read = false;
   // The page cache was used although the phase asks for direct I/O, which a volume does not support
   // for its accesses. Empty if unknown, as in older results.
@@ -399,7 +397,7 @@ struct Measurement {
 };
 
 // When the rates of content and files end: when everything is durable. After work that wrote
-// nothing (replay/results/written.h) there is nothing to make durable: then when the last call
+// nothing (replay/results/bytes_moved.h) there is nothing to make durable: then when the last call
 // returned.
 double Sample::* rate_time(const Measurement& measurement);
 

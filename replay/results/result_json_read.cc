@@ -1,3 +1,5 @@
+#include "replay/results/result_json_read.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <new>
@@ -9,17 +11,15 @@
 #include <fmt/format.h>
 
 #include "filesets/system/error.h"
-#include "filesets/system/memory.h"
+#include "filesets/system/limits.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
 #include "replay/json.h"
-#include "replay/parse_json.h"
+#include "replay/results/bytes_moved.h"
 #include "replay/results/json_events.h"
-#include "replay/results/members_json.h"
-#include "replay/results/older_bytes.h"
+#include "replay/results/json_members.h"
 #include "replay/results/result_json.h"
 #include "replay/results/result_sweep.h"
-#include "replay/results/stored_result.h"
 #include "replay/results/work_names.h"
 
 namespace filereel {

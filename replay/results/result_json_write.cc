@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "replay/json.h"
-#include "replay/results/members_json.h"
+#include "replay/results/json_members.h"
 #include "replay/results/metrics.h"
 #include "replay/results/result_json.h"
 #include "replay/results/result_sweep.h"

@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "filesets/system/counted.h"
 #include "filesets/system/error.h"
+#include "filesets/system/wording.h"
 #include "replay/results/packed.h"
 #include "replay/results/result_members.h"
 #include "replay/results/result_sweep.h"

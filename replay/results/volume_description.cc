@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "filesets/system/counted.h"
+#include "filesets/system/wording.h"
 
 namespace filereel {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "filesets/system/path_kind.h"
+#include "filesets/system/paths.h"
 
 namespace filereel {
 namespace {

@@ -5,11 +5,10 @@
 
 #include <unistd.h>
 
-#include "filesets/system/process.h"
-#include "filesets/system/root_user.h"
-#include "filesets/system/sandbox.h"
-#include "replay/volumes/loop_device.h"
-#include "replay/volumes/residency.h"
+#include "filesets/system/privileges.h"
+#include "filesets/system/programs.h"
+#include "replay/volumes/mount.h"
+#include "replay/volumes/page_cache.h"
 
 namespace filereel {
 namespace {

@@ -16,18 +16,279 @@
 #include "replay/run/client_work.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <span>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/utsname.h>
+#include <xxhash.h>
 
 #include "filesets/scan/populate.h"
-#include "replay/clients/message_contents.h"
-#include "replay/run/client_meeting.h"
+#include "filesets/system/error.h"
+#include "filesets/system/failure_text.h"
+#include "filesets/system/printable.h"
+#include "filesets/system/search.h"
+#include "filesets/system/wording.h"
+#include "replay/clients/clients.h"
+#include "replay/jobs/room.h"
+#include "replay/json.h"
+#include "replay/results/client_samples.h"
+#include "replay/results/result_json.h"
+#include "replay/run/plan_digest.h"
 #include "replay/run/result_filling.h"
-#include "replay/run/room.h"
 
 namespace filereel {
+
+// Every function here except check_clients() is one meeting: all clients contribute a text, the
+// first one combines, and all get its answer (Clients::meet). What a client needs afterwards must
+// be in the answer, for the combination runs at the first client only. For example, a client must
+// know whether a step of another one failed, or it would go on alone; so the answer of
+// merge_of_all() has the samples of all without their bulky parts (short_text). The merged sample
+// itself stays at the first client, which writes the results.
+//
+// Contributions are JSON, and may come from another build of filereel: whatever cannot be read is
+// an error that says so. If the combination throws, the first client fails, and with it all.
+namespace {
+
+Json from_client(std::string_view text) {
+  return parse_json(text, "the message of a client", "use the same version of filereel everywhere");
+}
+
+std::string text_of(const std::optional<StepSamples>& own, const StartFigures& start) {
+  if (!own) return "";
+  Json json = {{"late_s", std::max(start.late_s + own->begin_s, 0.0)},
+               {"planned_s", start.planned_s},
+               {"clock_error_s", start.clock_error_s},
+               {"samples", {sample_to_json(own->all)}}};
+  for (const Sample& one : own->by_volume) json["samples"].push_back(sample_to_json(one));
+  return json.dump();
+}
+
+std::vector<ClientSample> samples_from(const std::string& text, const std::string& host) {
+  std::vector<ClientSample> samples;
+  const Json json = from_client(text);
+  for (const Json& one : json.at("samples")) {
+    samples.push_back({sample_from_json(one.get<std::string>()), host,
+                       json.at("planned_s").get<double>(), json.at("late_s").get<double>(),
+                       json.at("clock_error_s").get<double>()});
+  }
+  return samples;
+}
+
+// By volume, all together first. `texts`: of the first clients, then empty ones of those that have
+// not worked.
+std::vector<Sample> merged(const std::vector<std::string>& texts, const Clients& clients) {
+  std::vector<std::vector<ClientSample>> by_client;
+  std::size_t volumes = SIZE_MAX;  // a client whose step failed has only the sample of all
+  for (std::size_t i = 0; i < texts.size() && !texts[i].empty(); ++i) {
+    try {
+      by_client.push_back(samples_from(texts[i], clients.hosts()[i]));
+    } catch (const std::exception& error) {
+      throw_failed(
+          fmt::format("the figures of client {} ({}) cannot be read ({}): install the "
+                      "same version of filereel everywhere",
+                      i, printable(clients.hosts()[i]), failure_text(error)));
+    }
+    volumes = std::min(volumes, by_client.back().size());
+  }
+  std::vector<Sample> all;
+  for (std::size_t j = 0; j < volumes; ++j) {
+    std::vector<ClientSample> of_one;
+    for (std::vector<ClientSample>& client : by_client) of_one.push_back(std::move(client[j]));
+    all.push_back(merge_samples(of_one));
+  }
+  return all;
+}
+
+// What clients but the first need: whether and why a step failed.
+std::string short_text(std::span<const Sample> samples) {
+  Json json = Json::array();
+  for (Sample one : samples) {
+    one.latency.clear();
+    one.service.clear();
+    one.slowest.clear();
+    one.course.reset();
+    one.clients.reset();
+    json.push_back(sample_to_json(one));
+  }
+  return json.dump();
+}
+
+StepSamples step_samples(std::vector<Sample> samples) {
+  StepSamples all{.all = std::move(samples.front()), .by_volume = {}};
+  std::ranges::move(std::span(samples).subspan(1), std::back_inserter(all.by_volume));
+  return all;
+}
+
+// Of the running executable, 16 hexadecimal digits.
+std::string binary_hash() {
+  std::ifstream file("/proc/self/exe", std::ios::binary);
+  std::vector<char> block(1 << 20);
+  XXH3_state_t* const state = XXH3_createState();
+  XXH3_64bits_reset(state);
+  while (file.read(block.data(), static_cast<std::streamsize>(block.size())) || file.gcount() > 0) {
+    XXH3_64bits_update(state, block.data(), static_cast<std::size_t>(file.gcount()));
+  }
+  const XXH64_hash_t hash = XXH3_64bits_digest(state);
+  XXH3_freeState(state);
+  return fmt::format("{:016x}", hash);
+}
+
+std::string kernel() {
+  utsname name{};
+  return uname(&name) == 0 ? fmt::format("{} {}", name.release, name.version) : "unknown";
+}
+
+std::string dump(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+// "client 1 (anna), 2 (ben) and 5 more".
+std::string names_of(const Clients& clients, std::span<const std::size_t> ranks) {
+  constexpr std::size_t kFew = 5;
+  std::vector<std::string> names;
+  for (const std::size_t rank : ranks.first(std::min(ranks.size(), kFew))) {
+    names.push_back(fmt::format("{} ({})", rank, printable(clients.hosts()[rank])));
+  }
+  const std::string more =
+      ranks.size() > kFew ? fmt::format(" and {} more", ranks.size() - kFew) : "";
+  return fmt::format("client {}{}", fmt::join(names, ", "), more);
+}
+
+// The names of clients whose value differs from that of the first; "" if there are none.
+std::string others_than_first(const Clients& clients, std::span<const Json> values) {
+  std::vector<std::size_t> ranks;
+  for (std::size_t i = 1; i < values.size(); ++i) {
+    if (values[i] != values.front()) ranks.push_back(i);
+  }
+  return ranks.empty() ? "" : names_of(clients, ranks);
+}
+
+// What two clients should have in common: the build, and the kernel.
+std::vector<Warning> compare_clients(Clients& clients) {
+  const std::string answer = clients.meet(
+      Json({binary_hash(), kernel()}).dump(), [&](const std::vector<std::string>& all) {
+        Json warnings = Json::array();
+        for (std::size_t what = 0; what < 2; ++what) {
+          std::vector<Json> values;
+          for (const std::string& one : all) values.push_back(from_client(one).at(what));
+          warnings.push_back(others_than_first(clients, values));
+        }
+        return warnings.dump();
+      });
+  const Json differ = from_client(answer);
+  std::vector<Warning> warnings;
+  if (const auto who = differ.at(0).get<std::string>(); !who.empty()) {
+    warnings.push_back({"client-binary", "another build of filereel on " + who,
+                        "install the same version everywhere"});
+  }
+  if (const auto who = differ.at(1).get<std::string>(); !who.empty()) {
+    warnings.push_back({"client-kernel", "another kernel on " + who,
+                        "compare figures by client, or use the same kernel everywhere"});
+  }
+  return warnings;
+}
+
+}  // namespace
+
+StepSamples merge_of_all(Clients& clients, const std::optional<StepSamples>& own,
+                         const StartFigures& start) {
+  std::vector<Sample> samples;
+  const std::string answer =
+      clients.meet(text_of(own, start), [&](const std::vector<std::string>& all) {
+        samples = merged(all, clients);
+        return short_text(samples);
+      });
+  if (samples.empty()) {  // not the first client
+    for (const Json& one : from_client(answer)) {
+      samples.push_back(sample_from_json(one.get<std::string>()));
+    }
+  }
+  return step_samples(std::move(samples));
+}
+
+void check_clients(const Clients& clients, const Plan& plan) {
+  for (const std::unique_ptr<Job>& job : plan.jobs) {
+    if (!job->options(0).copy_commands.empty()) {
+      throw Error(ErrorKind::usage,
+                  "copy_command does not apply to --clients mpi: the programs of all clients would "
+                  "share the same processors");
+    }
+    for (std::uint64_t point = 0; point < job->points(); ++point) {
+      const std::uint32_t wanted = job->clients(point);
+      if (wanted <= clients.count()) continue;
+      throw Error(
+          ErrorKind::usage,
+          fmt::format("{} needs {}, not {}: use mpirun -np {}", printable(job->record().name),
+                      counted(wanted, "client"), clients.count(), wanted));
+    }
+  }
+}
+
+void check_same_plan(Clients& clients, const RunRequest& request) {
+  const std::string who =
+      clients.meet(common_plan(request), [&](const std::vector<std::string>& all) {
+        std::vector<Json> plans;
+        for (const std::string& one : all) plans.push_back(from_client(one));
+        return others_than_first(clients, plans);
+      });
+  if (who.empty()) return;
+  throw_failed(
+      fmt::format("the plan of {} differs from that of client 0: use the same options, recipes, "
+                  "file sets and reels everywhere",
+                  who));
+}
+
+void note_clients(Clients& clients, const Plan& plan, Result& result) {
+  for (const std::unique_ptr<Job>& job : plan.jobs) {
+    const JobRecord named = job->record();
+    Parameters& settings =
+        std::ranges::find(result.plan.jobs, named.name, &JobRecord::name)->settings;
+    if (contains(settings, "clients", &Parameters::value_type::first)) {
+      continue;  // noted with another set
+    }
+    const JobOptions options = job->options(0);
+    if (!contains(named.axes, "clients", &SweepAxis::name)) {
+      const std::uint32_t wanted = job->clients(0);
+      settings.emplace_back("clients", std::to_string(wanted > 0 ? wanted : clients.count()));
+    }
+    if (options.share) settings.emplace_back("share", "true");
+    if (options.shift > 0) settings.emplace_back("shift", std::to_string(options.shift));
+  }
+  for (Warning& one : compare_clients(clients)) result.warn(std::move(one));
+}
+
+void gather_warnings(Clients& clients, Result& result) {
+  Json own = Json::array();
+  for (const Warning& one : result.warnings) own.push_back({one.code, one.text, one.next_step});
+  clients.meet(dump(own), [&](const std::vector<std::string>& all) {
+    const Json of_first = from_client(all.front());
+    std::map<Json, std::vector<std::size_t>> others;
+    for (std::size_t i = 1; i < all.size(); ++i) {
+      for (const Json& one : from_client(all[i])) {
+        if (!contains(of_first, one)) others[one].push_back(i);
+      }
+    }
+    for (const auto& [warning, ranks] : others) {
+      const auto [code, text, next_step] =
+          warning.get<std::tuple<std::string, std::string, std::string>>();
+      result.warn({code, fmt::format("{}: {}", names_of(clients, ranks), text), next_step});
+    }
+    return std::string();
+  });
+}
+
 namespace {
 
 // Returns false if the stop was requested.

@@ -13,6 +13,10 @@
 
 namespace filereel {
 
+// Describes the machine that runs are measured on.
+
+HostInfo describe_host();
+
 // Processor time since boot, in ticks of all processors together.
 struct ProcessorTimes {
   std::uint64_t all = 0, user = 0, stolen = 0;

@@ -36,10 +36,10 @@
 
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
+#include "replay/jobs/tree_check.h"
 #include "replay/measure/clock.h"
 #include "replay/run/sampling.h"
-#include "replay/run/tree_check.h"
-#include "replay/volumes/residency.h"
+#include "replay/volumes/page_cache.h"
 
 namespace filereel {
 namespace {

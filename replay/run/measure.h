@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "replay/engine/replayer.h"
+#include "replay/jobs/job.h"
 #include "replay/results/result.h"
-#include "replay/run/job.h"
 
 namespace filereel {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "replay/engine/replayer.h"
-#include "replay/statistics/order.h"
+#include "replay/statistics/summary.h"
 
 namespace filereel {
 namespace {

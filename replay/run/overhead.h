@@ -5,7 +5,7 @@
 #include <stop_token>
 
 #include "replay/engine/lane_board.h"
-#include "replay/run/job.h"
+#include "replay/jobs/job.h"
 #include "traces/operation_source.h"
 
 namespace filereel {

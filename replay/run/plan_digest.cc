@@ -3,8 +3,8 @@
 #include <memory>
 #include <utility>
 
+#include "replay/jobs/work_digest.h"
 #include "replay/json.h"
-#include "replay/run/work_digest.h"
 
 namespace filereel {
 namespace {

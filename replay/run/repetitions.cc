@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "replay/run/precision.h"
+#include "replay/plan/precision.h"
 
 namespace filereel {
 namespace {

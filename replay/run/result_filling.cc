@@ -10,12 +10,11 @@
 #include <fmt/format.h>
 #include <stdlib.h>
 
-#include "filesets/system/counted.h"
 #include "filesets/system/search.h"
+#include "filesets/system/wording.h"
 #include "replay/results/checks.h"
 #include "replay/results/hidden_serials.h"
 #include "replay/run/conditions.h"
-#include "replay/run/host.h"
 #include "replay/volumes/processes.h"
 
 namespace filereel {

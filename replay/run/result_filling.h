@@ -6,9 +6,9 @@
 #include <optional>
 #include <vector>
 
+#include "replay/jobs/job.h"
+#include "replay/plan/plan.h"
 #include "replay/results/result.h"
-#include "replay/run/job.h"
-#include "replay/run/plan.h"
 
 namespace filereel {
 

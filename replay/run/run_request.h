@@ -10,7 +10,7 @@
 
 #include "replay/clients/clients.h"
 #include "replay/measure/clock.h"
-#include "replay/run/plan.h"
+#include "replay/plan/plan.h"
 #include "replay/run/targets.h"
 #include "replay/volumes/mount.h"
 

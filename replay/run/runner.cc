@@ -38,20 +38,18 @@
 
 #include <fmt/format.h>
 
-#include "filesets/ownership/state_directory.h"
+#include "filesets/ownership/lease.h"
 #include "filesets/system/error.h"
 #include "filesets/system/failure_text.h"
 #include "replay/run/baseline_run.h"
-#include "replay/run/client_meeting.h"
 #include "replay/run/client_work.h"
-#include "replay/run/fio.h"
 #include "replay/run/overhead.h"
 #include "replay/run/repetitions.h"
 #include "replay/run/result_filling.h"
 #include "replay/run/runs_notice.h"
 #include "replay/run/stage.h"
-#include "replay/run/stage_estimate.h"
 #include "replay/run/step_failure.h"
+#include "replay/run/time_estimate.h"
 
 namespace filereel {
 namespace {

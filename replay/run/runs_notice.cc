@@ -11,10 +11,10 @@
 
 #include <fmt/format.h>
 
-#include "filesets/system/counted.h"
+#include "filesets/system/wording.h"
 #include "replay/results/file_systems.h"
-#include "replay/statistics/bootstrap.h"
-#include "replay/statistics/verdict_runs.h"
+#include "replay/statistics/significance.h"
+#include "replay/statistics/summary.h"
 
 namespace filereel {
 

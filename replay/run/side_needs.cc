@@ -11,12 +11,12 @@
 #include <fmt/ranges.h>
 #include <sys/types.h>
 
-#include "filesets/ownership/state_directory.h"
+#include "filesets/ownership/lease.h"
 #include "filesets/system/error.h"
+#include "filesets/system/free_space.h"
 #include "filesets/system/limits.h"
-#include "filesets/system/project_quota.h"
 #include "filesets/system/units.h"
-#include "replay/run/room.h"
+#include "replay/jobs/room.h"
 
 namespace filereel {
 namespace {

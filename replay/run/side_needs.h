@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "replay/run/job.h"
+#include "replay/jobs/job.h"
 #include "replay/volumes/mount.h"
 #include "replay/volumes/target.h"
 #include "replay/volumes/volume.h"

@@ -26,14 +26,12 @@
 #include <fmt/ranges.h>
 #include <sys/stat.h>
 
-#include "filesets/system/counted.h"
-#include "filesets/system/directory_names.h"
-#include "filesets/system/directory_path.h"
 #include "filesets/system/error.h"
-#include "filesets/system/mount_info.h"
-#include "filesets/system/path_kind.h"
+#include "filesets/system/mounts.h"
+#include "filesets/system/paths.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/search.h"
+#include "filesets/system/wording.h"
 #include "replay/results/hidden_serials.h"
 #include "replay/run/side_needs.h"
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "replay/jobs/job.h"
 #include "replay/results/result.h"
-#include "replay/run/job.h"
 #include "replay/run/observer.h"
 #include "replay/run/run_request.h"
 

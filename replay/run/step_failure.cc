@@ -16,7 +16,6 @@
 #include "filesets/system/descriptor.h"
 #include "filesets/system/error.h"
 #include "filesets/system/free_space.h"
-#include "filesets/system/project_quota.h"
 #include "filesets/system/search.h"
 #include "replay/results/failures.h"
 #include "traces/export/dump.h"

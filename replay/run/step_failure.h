@@ -4,8 +4,8 @@
 #include <span>
 #include <string_view>
 
+#include "replay/jobs/job.h"
 #include "replay/results/result.h"
-#include "replay/run/job.h"
 #include "replay/run/observer.h"
 #include "replay/volumes/volume.h"
 

@@ -8,15 +8,13 @@
 #include <boost/filesystem.hpp>
 #include <fmt/format.h>
 
-#include "filesets/system/counted.h"
-#include "filesets/system/directory_path.h"
 #include "filesets/system/error.h"
-#include "filesets/system/packages.h"
-#include "filesets/system/path_kind.h"
-#include "filesets/system/process.h"
-#include "filesets/system/sandbox.h"
-#include "replay/run/drive_parts.h"
-#include "replay/volumes/device_part.h"
+#include "filesets/system/paths.h"
+#include "filesets/system/privileges.h"
+#include "filesets/system/programs.h"
+#include "filesets/system/wording.h"
+#include "replay/plan/drive_parts.h"
+#include "replay/volumes/block_device.h"
 
 namespace filereel {
 namespace {

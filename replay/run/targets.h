@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "replay/plan/plan.h"
 #include "replay/results/result.h"
-#include "replay/run/plan.h"
 #include "replay/volumes/file_system.h"
 #include "replay/volumes/mount.h"
 #include "replay/volumes/target.h"

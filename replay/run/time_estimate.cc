@@ -5,11 +5,14 @@
 #include <numeric>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
-#include "filesets/system/counted.h"
 #include "filesets/system/units.h"
+#include "filesets/system/wording.h"
+#include "replay/plan/plan.h"
+#include "replay/run/baseline_run.h"
 
 namespace filereel {
 namespace {
@@ -239,6 +242,39 @@ std::optional<std::string> TimeEstimate::news() {
   return fmt::format(
       "estimated time: {}, assuming {:.0f} MB/s until the first repetition has ended{}",
       format_duration(all), kAssumedRate / 1e6, limit(all));
+}
+
+std::uint32_t runs_of(const Job& job, const RunRequest& request) {
+  return request.runs ? *request.runs : runs_of(job);
+}
+
+bool is_automatic(const Job& job, const RunRequest& request) {
+  return request.auto_runs && !request.runs && !job.options(0).runs;
+}
+
+std::size_t count_automatic(const Stage& stage, const RunRequest& request) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      stage.parts, [&](const StagedJob& part) { return is_automatic(*part.job, request); }));
+}
+
+TimeEstimate estimate_of(const Stage& stage, const RunRequest& request, std::size_t shapes) {
+  const auto automatic = static_cast<double>(count_automatic(stage, request));
+  std::vector<EstimatedPart> parts;
+  for (const StagedJob& part : stage.parts) {
+    const Job& job = *part.job;
+    const auto points = static_cast<double>(job.points());
+    EstimatedPart& one = parts.emplace_back(
+        EstimatedPart{.job = &job, .kind = job.record().kind, .points = job.points()});
+    one.unit = {part.time.work_s / points, part.time.waits_s / points};
+    one.prepare_s = (part.fill_s + preparation_seconds(job)) / points;
+    one.runs = runs_of(job, request);
+    if (!is_automatic(job, request)) continue;
+    one.runs = request.auto_runs->least;
+    one.most_s = request.auto_runs->budget_s / automatic;
+  }
+  const std::size_t sides = stage.sides.size();
+  const auto baselines = static_cast<double>(sides - (request.targets.control ? 1 : 0));
+  return {parts, sides, baselines * baseline_seconds(shapes), request.began_ns};
 }
 
 }  // namespace filereel

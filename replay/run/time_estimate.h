@@ -23,8 +23,10 @@
 #include <vector>
 
 #include "filesets/file_set.h"
-#include "replay/run/job.h"
+#include "replay/jobs/job.h"
 #include "replay/run/repetitions.h"
+#include "replay/run/run_request.h"
+#include "replay/run/stage.h"
 
 namespace filereel {
 
@@ -108,5 +110,17 @@ class TimeEstimate {
   double before_s_;
   double told_s_ = 0;  // 0: nothing yet
 };
+
+// The repetitions of a stage's parts, and the estimate of their time.
+
+// Repetitions of a job that is not automatic.
+std::uint32_t runs_of(const Job& job, const RunRequest& request);
+
+// Jobs with a number of repetitions of their own are not automatic.
+bool is_automatic(const Job& job, const RunRequest& request);
+std::size_t count_automatic(const Stage& stage, const RunRequest& request);
+
+// `shapes`: the number of access shapes of the block baseline, which is measured first.
+TimeEstimate estimate_of(const Stage& stage, const RunRequest& request, std::size_t shapes);
 
 }  // namespace filereel

@@ -1,21 +1,98 @@
-// Compiles a trace into the lanes' queues.
+// Distributes the operations of a trace to lanes, one for each thread of the replay.
 #pragma once
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "replay/engine/lane_board.h"
 #include "replay/schedule/dependencies.h"
-#include "replay/schedule/lane_queue.h"
-#include "replay/schedule/lanes.h"
 #include "replay/schedule/pacing.h"
-#include "traces/recorded_operation.h"
+#include "traces/operation.h"
+#include "traces/recorded_trace.h"
 
 namespace filereel {
+
+// Assigns the threads of a trace to lanes.
+
+struct Lanes {
+  std::vector<std::uint32_t> of_thread;
+  std::size_t count = 0;  // at least one
+};
+
+// The minimum number of lanes in which no two threads overlap. A thread takes the lane that has
+// been free for longest, so that it rarely waits for its predecessor there.
+Lanes assign_lanes(std::span<const TraceThread> threads);
+
+// Passes compiled operations from the feeder to the lanes.
+
+struct Chunk {
+  explicit Chunk(std::size_t capacity) : operations(capacity) {}
+
+  bool full() const { return size == operations.size(); }
+
+  std::vector<Operation> operations;
+  std::size_t size = 0, taken = 0;  // filled by the feeder, taken by the lane
+  Chunk* next = nullptr;            // in its current list
+};
+
+// A bounded number of chunks for all lanes. One thread takes them, any thread may return them.
+class ChunkPool {
+ public:
+  ChunkPool(std::size_t chunk_operations, std::size_t max_chunks);
+
+  // Returns an empty chunk, or null if all are in use.
+  Chunk* take();
+  void give_back(Chunk* chunk) noexcept;
+
+  // For the taking thread when all are in use: waits until a quarter of them is back, or for
+  // cancel().
+  void wait_for_some() noexcept;
+  void cancel() noexcept;
+
+  // Number of lanes waiting for a chunk.
+  std::atomic<std::uint32_t> waiting_lanes = 0;
+
+ private:
+  std::size_t chunk_operations_, max_chunks_;
+  std::vector<std::unique_ptr<Chunk>> chunks_;
+  Chunk* free_ = nullptr;  // used by the taker
+  std::uint32_t takes_ = 0;
+  std::atomic<Chunk*> returned_ = nullptr;
+  std::atomic<std::uint32_t> returns_ = 0;    // modulo 2^32, as takes_
+  std::atomic<std::uint32_t> wanted_at_ = 0;  // number of returns that wakes the taker
+  std::atomic<bool> cancelled_ = false;
+};
+
+// The chunks of one lane: one thread pushes, one takes.
+class LaneQueue {
+ public:
+  void push(Chunk* chunk) noexcept;
+  // Marks the end.
+  void end() noexcept;
+  bool is_waiting() const noexcept { return waiting_.load(std::memory_order_relaxed); }
+
+  // As OperationSource::next; returns empty chunks to the pool.
+  std::size_t next(std::span<Operation> out, ChunkPool& pool) noexcept;
+  bool would_wait() const noexcept;
+
+ private:
+  bool fetch(ChunkPool& pool) noexcept;
+  bool collect() noexcept;
+
+  std::atomic<Chunk*> inbox_ = nullptr;  // newest first
+  std::atomic<std::uint32_t> arrivals_ = 0;
+  std::atomic<bool> ended_ = false;
+  std::atomic<bool> waiting_ = false;
+  alignas(64) Chunk* chunks_ = nullptr;  // used by the taker, in order
+};
+
+// Compiles a trace into the lanes' queues.
 
 // Runs on its own thread, ahead of the lanes as far as the pool has chunks.
 class Feeder {

@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 
 #include "filesets/system/error.h"
-#include "filesets/system/nearest.h"
 #include "filesets/system/numbers.h"
 #include "filesets/system/printable.h"
+#include "filesets/system/wording.h"
 
 namespace filereel {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "replay/schedule/schedule.h"
-#include "traces/recorded_operation.h"
+#include "traces/recorded_trace.h"
 
 namespace filereel {
 

@@ -8,14 +8,12 @@
 
 #include <fmt/format.h>
 
-#include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/limits.h"
-#include "replay/engine/descriptor_limit.h"
+#include "filesets/system/wording.h"
+#include "replay/engine/replayer.h"
 #include "replay/schedule/dependencies.h"
 #include "replay/schedule/feeder.h"
-#include "replay/schedule/lane_queue.h"
-#include "replay/schedule/lanes.h"
 
 namespace filereel {
 namespace {

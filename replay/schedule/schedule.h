@@ -1,7 +1,7 @@
 // How this folder works: a feeder thread (feeder.h) reads the trace in its order, finds what each
-// operation must wait for (dependencies.h, with a file such as data_dependencies.h for each kind of
-// resource), leaves out what follows from other waits (happens_before.h), adds due times
-// (pacing.h), and passes chunks of operations to the lanes (lane_queue.h). The lanes are threads of
+// operation must wait for (dependencies.h, with a file such as resource_dependencies.h for each
+// kind of resource), leaves out what follows from other waits (happens_before.h), adds due times
+// (pacing.h), and passes chunks of operations to the lanes (feeder.h). The lanes are threads of
 // the engine and wait on its LaneBoard. Start with Schedule here and Feeder::add in feeder.cc; then
 // dependencies.cc.
 //
@@ -16,8 +16,7 @@
 
 #include "replay/engine/lane_board.h"
 #include "traces/operation_source.h"
-#include "traces/recorded_operation.h"
-#include "traces/trace_info.h"
+#include "traces/recorded_trace.h"
 
 namespace filereel {
 

@@ -14,15 +14,15 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "filesets/ownership/attributes.h"
+#include "filesets/ownership/file_state.h"
 #include "filesets/ownership/removal.h"
-#include "filesets/system/directory_path.h"
 #include "filesets/system/error.h"
+#include "filesets/system/free_space.h"
 #include "filesets/system/limits.h"
+#include "filesets/system/paths.h"
 #include "filesets/system/printable.h"
-#include "filesets/system/process.h"
-#include "filesets/system/project_quota.h"
-#include "filesets/system/root_user.h"
+#include "filesets/system/privileges.h"
+#include "filesets/system/programs.h"
 #include "filesets/system/units.h"
 
 namespace filereel {

@@ -11,12 +11,12 @@
 
 #include <sys/types.h>
 
+#include "filesets/ownership/atomic_file.h"
 #include "filesets/ownership/lease.h"
-#include "filesets/ownership/new_file.h"
 #include "filesets/system/descriptor.h"
-#include "replay/volumes/device_part.h"
-#include "replay/volumes/loop_device.h"
-#include "replay/volumes/residency.h"
+#include "replay/volumes/block_device.h"
+#include "replay/volumes/mount.h"
+#include "replay/volumes/page_cache.h"
 #include "replay/volumes/target.h"
 #include "replay/volumes/volume.h"
 

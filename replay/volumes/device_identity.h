@@ -1,18 +1,40 @@
-// Identifies the drives under a volume.
+// Identifies the drives under a file or volume, and the layers between.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <sys/types.h>
 
 #include "replay/results/volume_description.h"
-#include "replay/volumes/drive_identity.h"
-#include "replay/volumes/file_storage.h"
 #include "replay/volumes/layer_state.h"
 
 namespace filereel {
+
+// Reads the identity of a drive.
+
+// `folder` is the drive's directory below `sys`, without symbolic links:
+// "/sys/devices/…/nvme/nvme0/nvme0n1". `udev` is the directory of udev's database.
+DeviceIdentity read_drive_identity(const std::string& folder, const std::string& sys,
+                                   const std::string& udev);
+
+// Finds the block device under a file.
+
+struct FileStorage {
+  dev_t device = 0;         // block device; 0: none or unknown
+  std::string file_system;  // kernel name; "" if unknown
+  bool is_device = false;   // the file is the block device itself
+};
+
+// For a file or directory, or for the parent of a removed one. If the kernel reports numbers
+// without a device (btrfs, overlay, FUSE), the mount source or the upper directory is used.
+FileStorage storage_of_file(const std::string& path);
+
+// Identifies the drives under a volume.
 
 // The drives under a block device, and the layers between.
 struct DeviceStack {

@@ -7,10 +7,10 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "filesets/system/directory_path.h"
 #include "filesets/system/error.h"
 #include "filesets/system/limits.h"
-#include "filesets/system/packages.h"
+#include "filesets/system/paths.h"
+#include "filesets/system/programs.h"
 #include "replay/volumes/backing_store.h"
 #include "replay/volumes/volume.h"
 

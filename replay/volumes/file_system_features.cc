@@ -10,13 +10,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "filesets/system/directory_names.h"
 #include "filesets/system/error.h"
 #include "filesets/system/limits.h"
 #include "filesets/system/numbers.h"
-#include "filesets/system/packages.h"
-#include "filesets/system/path_kind.h"
-#include "filesets/system/process.h"
+#include "filesets/system/paths.h"
+#include "filesets/system/programs.h"
 #include "filesets/system/search.h"
 
 namespace filereel {

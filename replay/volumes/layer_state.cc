@@ -12,14 +12,14 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-#include "filesets/system/counted.h"
 #include "filesets/system/descriptor.h"
 #include "filesets/system/numbers.h"
-#include "filesets/system/path_kind.h"
+#include "filesets/system/paths.h"
 #include "filesets/system/printable.h"
+#include "filesets/system/read_file.h"
 #include "filesets/system/search.h"
 #include "filesets/system/units.h"
-#include "replay/volumes/sysfs.h"
+#include "filesets/system/wording.h"
 
 namespace filereel {
 namespace {

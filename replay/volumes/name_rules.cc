@@ -10,10 +10,10 @@
 #include <wctype.h>
 
 #include "filesets/ownership/tree_walk.h"
-#include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/search.h"
 #include "filesets/system/utf8.h"
+#include "filesets/system/wording.h"
 
 namespace filereel {
 namespace {

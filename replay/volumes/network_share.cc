@@ -15,8 +15,8 @@
 #include <sys/socket.h>
 
 #include "filesets/system/descriptor.h"
+#include "filesets/system/read_file.h"
 #include "filesets/system/search.h"
-#include "replay/volumes/sysfs.h"
 
 namespace filereel {
 namespace {

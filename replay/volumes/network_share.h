@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "filesets/system/mount_info.h"
+#include "filesets/system/mounts.h"
 #include "replay/results/volume_description.h"
 
 namespace filereel {

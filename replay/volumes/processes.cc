@@ -8,10 +8,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "filesets/system/directory_names.h"
 #include "filesets/system/numbers.h"
-#include "filesets/system/path_kind.h"
-#include "replay/volumes/sysfs.h"
+#include "filesets/system/paths.h"
+#include "filesets/system/read_file.h"
 
 namespace filereel {
 namespace {

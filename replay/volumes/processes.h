@@ -6,7 +6,7 @@
 
 #include <sys/types.h>
 
-#include "filesets/system/mount_info.h"
+#include "filesets/system/mounts.h"
 
 namespace filereel {
 

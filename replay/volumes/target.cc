@@ -8,11 +8,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "filesets/ownership/attributes.h"
-#include "filesets/system/counted.h"
+#include "filesets/ownership/file_state.h"
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
+#include "filesets/system/wording.h"
 
 namespace filereel {
 namespace {

@@ -1,6 +1,6 @@
 // How this folder works: a Target (target.h) is a volume as the user named it, and open_volume()
 // makes a Volume of it: a directory (directory_volume.cc), or a file system that filereel formats
-// on a BackingStore (device_volume.cc, backing_store.h). file_system.h and file_system_limits.h are
+// on a BackingStore (device_volume.cc, backing_store.h). file_system.h and file_system.h are
 // the tables of file systems and drivers. What a result says of a volume comes from the other
 // headers: its drives (device_identity.h), layers, features and shares. Start with Volume below,
 // then directory_volume.cc.
@@ -22,12 +22,11 @@
 #include "replay/results/volume_description.h"
 #include "replay/volumes/block_device.h"
 #include "replay/volumes/device_identity.h"
-#include "replay/volumes/device_part.h"
-#include "replay/volumes/file_list.h"
 #include "replay/volumes/file_system.h"
 #include "replay/volumes/file_system_features.h"
 #include "replay/volumes/mount.h"
 #include "replay/volumes/network_share.h"
+#include "replay/volumes/page_cache.h"
 #include "replay/volumes/target.h"
 #include "traces/path_table.h"
 

@@ -1,6 +1,6 @@
-#include "filesets/system/counted.h"
-
 #include <doctest/doctest.h>
+
+#include "filesets/system/wording.h"
 
 namespace filereel {
 namespace {

@@ -1,5 +1,3 @@
-#include "filesets/system/directory_names.h"
-
 #include <algorithm>
 #include <cerrno>
 #include <fstream>
@@ -8,6 +6,7 @@
 #include <fcntl.h>
 
 #include "filesets/system/descriptor.h"
+#include "filesets/system/paths.h"
 #include "tests/temp_dir.h"
 
 namespace filereel {

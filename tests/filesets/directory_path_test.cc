@@ -1,5 +1,3 @@
-#include "filesets/system/directory_path.h"
-
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
@@ -8,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "filesets/system/paths.h"
 #include "tests/temp_dir.h"
 
 namespace filereel {

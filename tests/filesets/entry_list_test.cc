@@ -1,11 +1,10 @@
-#include "filesets/entry_list.h"
-
 #include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include "filesets/entries.h"
 #include "tests/entries.h"
 
 namespace filereel {

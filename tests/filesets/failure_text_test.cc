@@ -10,9 +10,8 @@
 #include <doctest/doctest.h>
 #include <zstd_errors.h>
 
-#include "filesets/specification/yaml_failure.h"
+#include "filesets/specification/yaml_reader.h"
 #include "filesets/system/error.h"
-#include "filesets/system/zstd_failure.h"
 
 namespace filereel {
 namespace {

@@ -11,7 +11,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "filesets/ownership/state_directory.h"
 #include "filesets/system/error.h"
 #include "tests/state_dir.h"
 

@@ -1,5 +1,3 @@
-#include "filesets/ownership/lost_directory.h"
-
 #include <string>
 #include <utility>
 
@@ -9,6 +7,7 @@
 #include <linux/fs.h>
 #include <sys/ioctl.h>
 
+#include "filesets/ownership/file_state.h"
 #include "filesets/ownership/leftovers.h"
 #include "filesets/ownership/work_directory.h"
 #include "filesets/system/error.h"

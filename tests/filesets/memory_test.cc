@@ -1,5 +1,3 @@
-#include "filesets/system/memory.h"
-
 #include <cstdint>
 #include <new>
 #include <string>
@@ -7,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "filesets/system/error.h"
+#include "filesets/system/limits.h"
 
 namespace filereel {
 namespace {

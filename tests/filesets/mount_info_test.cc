@@ -1,5 +1,3 @@
-#include "filesets/system/mount_info.h"
-
 #include <algorithm>
 #include <string>
 
@@ -8,6 +6,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "filesets/system/mounts.h"
 #include "tests/skipped.h"
 #include "tests/temp_dir.h"
 

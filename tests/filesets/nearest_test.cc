@@ -1,10 +1,10 @@
-#include "filesets/system/nearest.h"
-
 #include <array>
 #include <string_view>
 #include <vector>
 
 #include <doctest/doctest.h>
+
+#include "filesets/system/wording.h"
 
 namespace filereel {
 namespace {

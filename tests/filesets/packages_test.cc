@@ -1,10 +1,10 @@
-#include "filesets/system/packages.h"
-
 #include <initializer_list>
 #include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
+
+#include "filesets/system/programs.h"
 
 namespace filereel {
 namespace {

@@ -1,5 +1,3 @@
-#include "filesets/system/path_kind.h"
-
 #include <cerrno>
 #include <fstream>
 
@@ -7,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "filesets/system/paths.h"
 #include "tests/temp_dir.h"
 
 namespace filereel {

@@ -1,5 +1,3 @@
-#include "filesets/system/process.h"
-
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
@@ -16,6 +14,7 @@
 #include <unistd.h>
 
 #include "filesets/system/error.h"
+#include "filesets/system/programs.h"
 #include "tests/temp_dir.h"
 
 namespace filereel {

@@ -1,5 +1,3 @@
-#include "filesets/system/remote_mounts.h"
-
 #include <fstream>
 #include <optional>
 #include <string>
@@ -11,7 +9,7 @@
 #include <unistd.h>
 
 #include "filesets/system/descriptor.h"
-#include "filesets/system/run_apart.h"
+#include "filesets/system/mounts.h"
 #include "tests/temp_dir.h"
 
 namespace filereel {

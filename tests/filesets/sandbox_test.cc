@@ -1,5 +1,3 @@
-#include "filesets/system/sandbox.h"
-
 #include <array>
 #include <cerrno>
 #include <cstddef>
@@ -14,6 +12,7 @@
 #include <unistd.h>
 
 #include "filesets/system/error.h"
+#include "filesets/system/privileges.h"
 
 namespace filereel {
 namespace {

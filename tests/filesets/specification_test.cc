@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-#include "filesets/content/content_kinds.h"
+#include "filesets/content/content.h"
 #include "filesets/specification/scaling.h"
 #include "filesets/system/error.h"
 

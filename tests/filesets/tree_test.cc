@@ -1,8 +1,8 @@
-#include "filesets/specification/tree.h"
-
 #include <algorithm>
 
 #include <doctest/doctest.h>
+
+#include "filesets/specification/file_group.h"
 
 namespace filereel {
 namespace {

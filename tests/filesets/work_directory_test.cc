@@ -18,8 +18,8 @@
 
 #include "filesets/ownership/leftovers.h"
 #include "filesets/ownership/removal.h"
-#include "filesets/system/directory_names.h"
 #include "filesets/system/error.h"
+#include "filesets/system/paths.h"
 #include "tests/skipped.h"
 #include "tests/state_dir.h"
 #include "tests/temp_dir.h"

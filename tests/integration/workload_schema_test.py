@@ -14,7 +14,7 @@ from support import IntegrationTest, main, needs
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-CATALOG = sorted((ROOT / "traces/catalog").glob("*.yaml"))
+CATALOG = sorted((ROOT / "traces/catalogue").glob("*.yaml"))
 SAMPLES = HERE / "workloads"
 
 

@@ -7,7 +7,7 @@ import pathlib
 
 from support import IntegrationTest, main, needs, thorough
 
-CATALOG = pathlib.Path(__file__).resolve().parents[2] / "traces/catalog"
+CATALOG = pathlib.Path(__file__).resolve().parents[2] / "traces/catalogue"
 SCALE, TIME = 0.002, "20ms"
 LONG_TIME = "300ms"  # for machines that are too busy to begin within TIME
 MOST_RECORDED = 200e6  # bytes that a recording that is replayed here may have and write

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "replay/measure/clock.h"
-#include "replay/measure/precise_sleep.h"
 #include "tests/model_drive/prompt_thread.h"
 
 namespace filereel::model_drive {

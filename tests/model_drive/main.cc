@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <sys/prctl.h>
 
-#include "filesets/specification/yaml_file.h"
+#include "filesets/specification/yaml_reader.h"
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
 #include "replay/measure/clock.h"

@@ -9,9 +9,9 @@
 
 #include "filesets/specification/yaml_reader.h"
 #include "filesets/system/error.h"
-#include "filesets/system/nearest.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
+#include "filesets/system/wording.h"
 
 namespace filereel::model_drive {
 namespace {

@@ -28,7 +28,7 @@ import yaml
 
 from peers import MEMORY, ROOT, argument_parser, run
 
-CATALOG = os.path.join(ROOT, "traces/catalog")
+CATALOG = os.path.join(ROOT, "traces/catalogue")
 BLOCKS = {"sysbench-fileio": 16 << 10, "sysbench-fileio-large": 4 << 10}
 MODES = ("seqwr", "seqrewr", "seqrd", "rndrd", "rndwr", "rndrw")
 FILE_BYTES = 1 << 20
@@ -137,7 +137,7 @@ def chi_square(shares):
     return sum((bins[i] - expected) ** 2 / expected for i in range(BINS))
 
 
-def catalog_recipe(name):
+def catalogue_recipe(name):
     with open(os.path.join(CATALOG, name + ".yaml")) as file:
         return yaml.safe_load(file)
 
@@ -162,7 +162,7 @@ def run_ours(arguments, folder, recipe):
 
 def sysbench_recipe(name, mode, files, requests):
     """The phase of the catalogue's recipe, with files and an end as asked for."""
-    recipe = catalog_recipe(name)
+    recipe = catalogue_recipe(name)
     phase = next(one for one in recipe["phases"] if one["name"] == mode)
     groups = recipe["files"] if isinstance(recipe["files"], list) else [recipe["files"]]
     group = next(one for one in groups if one["name"] == phase.get("files", one["name"]))
@@ -241,7 +241,7 @@ def alignment(position):
 
 def compare_mix(arguments, folder):
     size = 256 << 20
-    recipe = catalog_recipe("iometer-fileserver")
+    recipe = catalogue_recipe("iometer-fileserver")
     recipe["files"] = [{"count": 1, "size": f"{size} B"}]
     recipe["depth"] = 64
     recipe["stop"] = {"operations": arguments.mix_requests}

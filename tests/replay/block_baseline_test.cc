@@ -5,11 +5,10 @@
 #include <doctest/doctest.h>
 
 #include "filesets/system/error.h"
+#include "replay/jobs/access_shapes.h"
+#include "replay/jobs/recipe_needs.h"
 #include "replay/results/result_json.h"
 #include "replay/run/baseline_run.h"
-#include "replay/run/fio.h"
-#include "replay/run/recipe_needs.h"
-#include "replay/run/trace_shape.h"
 #include "tests/replay/bare_volume.h"
 #include "tests/replay/watcher.h"
 #include "tests/sample_result.h"

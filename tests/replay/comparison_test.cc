@@ -10,8 +10,7 @@
 #include <doctest/doctest.h>
 #include <pugixml.hpp>
 
-#include "replay/compare/comparison_json.h"
-#include "replay/compare/junit_xml.h"
+#include "replay/compare/comparison_formats.h"
 #include "replay/json.h"
 #include "replay/results/file_systems.h"
 #include "replay/results/hidden_serials.h"

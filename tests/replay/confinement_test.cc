@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "filesets/system/error.h"
-#include "replay/engine/linux_calls.h"
+#include "replay/engine/engine_calls.h"
 #include "replay/engine/replayer.h"
 #include "tests/entries.h"
 #include "tests/replay/two_volumes.h"

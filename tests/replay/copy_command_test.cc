@@ -1,4 +1,4 @@
-#include "replay/run/copy_command.h"
+#include "replay/jobs/copy_command.h"
 
 #include <array>
 #include <stop_token>
@@ -11,7 +11,6 @@
 
 #include "filesets/system/descriptor.h"
 #include "filesets/system/error.h"
-#include "replay/run/shell_program.h"
 #include "tests/temp_dir.h"
 
 namespace filereel {

@@ -1,11 +1,10 @@
-#include "replay/engine/descriptor_limit.h"
-
 #include <cstdint>
 
 #include <doctest/doctest.h>
 #include <sys/resource.h>
 
 #include "filesets/system/error.h"
+#include "replay/engine/replayer.h"
 
 namespace filereel {
 namespace {

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 #include <sys/sysmacros.h>
 
+#include "filesets/system/read_file.h"
 #include "replay/results/hidden_serials.h"
-#include "replay/volumes/sysfs.h"
 #include "tests/replay/sysfs_tree.h"
 
 namespace filereel {

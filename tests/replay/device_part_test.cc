@@ -1,11 +1,10 @@
-#include "replay/volumes/device_part.h"
-
 #include <string>
 
 #include <doctest/doctest.h>
 #include <sys/sysmacros.h>
 
 #include "filesets/system/error.h"
+#include "replay/volumes/block_device.h"
 #include "tests/replay/sysfs_tree.h"
 
 namespace filereel {

@@ -1,5 +1,3 @@
-#include "replay/volumes/direct_io.h"
-
 #include <string>
 
 #include <boost/filesystem/operations.hpp>
@@ -7,6 +5,7 @@
 #include <fcntl.h>
 
 #include "filesets/system/descriptor.h"
+#include "replay/volumes/page_cache.h"
 #include "tests/skipped.h"
 #include "tests/temp_dir.h"
 

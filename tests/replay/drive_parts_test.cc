@@ -1,4 +1,4 @@
-#include "replay/run/drive_parts.h"
+#include "replay/plan/drive_parts.h"
 
 #include <string>
 #include <vector>
@@ -6,8 +6,8 @@
 #include <doctest/doctest.h>
 
 #include "filesets/system/error.h"
-#include "replay/run/clients_jobs.h"
-#include "replay/run/job_makers.h"
+#include "replay/jobs/job_makers.h"
+#include "replay/jobs/job_wrappers.h"
 
 namespace filereel {
 namespace {

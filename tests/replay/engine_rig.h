@@ -8,9 +8,8 @@
 #include "replay/engine/divergence_classifier.h"
 #include "replay/engine/engine_context.h"
 #include "tests/replay/two_volumes.h"
-#include "traces/operation_makers.h"
+#include "traces/operation_stream.h"
 #include "traces/path_table.h"
-#include "traces/text_table.h"
 
 namespace filereel {
 

@@ -1,5 +1,3 @@
-#include "replay/volumes/file_system_limits.h"
-
 #include <array>
 #include <string>
 #include <string_view>
@@ -10,7 +8,8 @@
 #include <fmt/ranges.h>
 
 #include "filesets/system/error.h"
-#include "replay/run/limit_checks.h"
+#include "replay/jobs/limit_checks.h"
+#include "replay/volumes/file_system.h"
 #include "tests/kept_file.h"
 #include "tests/replay/hand_trace.h"
 

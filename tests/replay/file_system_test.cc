@@ -9,7 +9,7 @@
 #include <doctest/doctest.h>
 
 #include "filesets/system/error.h"
-#include "filesets/system/packages.h"
+#include "filesets/system/programs.h"
 
 namespace filereel {
 namespace {

@@ -1,4 +1,4 @@
-#include "replay/run/fitting.h"
+#include "replay/jobs/fitting.h"
 
 #include <string>
 

@@ -12,8 +12,7 @@
 
 #include "replay/schedule/schedule.h"
 #include "tests/traces/recorded.h"
-#include "traces/recorded_operation.h"
-#include "traces/trace_info.h"
+#include "traces/recorded_trace.h"
 
 struct HandTrace {
   filereel::TraceTables tables;

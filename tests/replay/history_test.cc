@@ -9,7 +9,6 @@
 #include <doctest/doctest.h>
 
 #include "filesets/system/error.h"
-#include "replay/history/entry_name.h"
 #include "replay/results/result_json.h"
 #include "tests/sample_result.h"
 #include "tests/temp_dir.h"

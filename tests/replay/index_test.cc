@@ -10,8 +10,7 @@
 #include <doctest/doctest.h>
 
 #include "filesets/system/error.h"
-#include "replay/statistics/bootstrap.h"
-#include "replay/statistics/order.h"
+#include "replay/statistics/summary.h"
 #include "tests/sample_result.h"
 
 namespace filereel {

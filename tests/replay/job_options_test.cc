@@ -1,4 +1,4 @@
-#include "replay/run/job_options.h"
+#include "replay/jobs/job_options.h"
 
 #include <algorithm>
 #include <array>

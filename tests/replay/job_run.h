@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "filesets/system/error.h"
-#include "replay/run/job_makers.h"
+#include "replay/jobs/job_makers.h"
 #include "replay/run/runner.h"
 #include "tests/replay/watcher.h"
 #include "tests/temp_dir.h"

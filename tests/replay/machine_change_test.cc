@@ -1,11 +1,11 @@
-#include "replay/compare/machine_change.h"
-
 #include <cmath>
 #include <cstddef>
 #include <random>
 #include <vector>
 
 #include <doctest/doctest.h>
+
+#include "replay/compare/control.h"
 
 namespace filereel {
 namespace {

@@ -1,5 +1,3 @@
-#include "replay/compare/matching.h"
-
 #include <algorithm>
 #include <array>
 #include <cstdint>

@@ -10,8 +10,7 @@
 #include <unistd.h>
 
 #include "filesets/ownership/leftovers.h"
-#include "filesets/system/process.h"
-#include "replay/volumes/loop_device.h"
+#include "filesets/system/programs.h"
 #include "tests/skipped.h"
 #include "tests/state_dir.h"
 

@@ -10,7 +10,7 @@
 
 #include "filesets/system/error.h"
 #include "filesets/system/random.h"
-#include "replay/run/fitting.h"
+#include "replay/jobs/fitting.h"
 #include "tests/entries.h"
 
 namespace filereel {

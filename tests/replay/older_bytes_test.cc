@@ -1,5 +1,3 @@
-#include "replay/results/older_bytes.h"
-
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -11,6 +9,7 @@
 #include "replay/compare/index.h"
 #include "replay/json.h"
 #include "replay/report/pool.h"
+#include "replay/results/bytes_moved.h"
 #include "replay/results/result_json.h"
 #include "tests/sample_result.h"
 

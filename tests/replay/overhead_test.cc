@@ -16,7 +16,7 @@
 #include "tests/replay/hand_trace.h"
 #include "tests/replay/two_volumes.h"
 #include "traces/fc_test.h"
-#include "traces/operation_makers.h"
+#include "traces/operation_stream.h"
 
 namespace filereel {
 namespace {

@@ -11,7 +11,6 @@
 #include "filesets/system/error.h"
 #include "replay/engine/replayer.h"
 #include "replay/measure/clock.h"
-#include "replay/measure/precise_sleep.h"
 #include "tests/replay/hand_trace.h"
 
 namespace filereel {

@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <fmt/format.h>
 
-#include "replay/measure/precise_sleep.h"
+#include "replay/measure/clock.h"
 #include "tests/replay/engine_rig.h"
 
 namespace filereel {

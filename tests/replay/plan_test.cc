@@ -1,4 +1,4 @@
-#include "replay/run/plan.h"
+#include "replay/plan/plan.h"
 
 #include <fstream>
 #include <string>
@@ -7,7 +7,7 @@
 #include <doctest/doctest.h>
 
 #include "filesets/system/error.h"
-#include "replay/run/catalogue.h"
+#include "replay/plan/catalogue.h"
 #include "tests/temp_dir.h"
 
 namespace filereel {
@@ -65,9 +65,9 @@ PlanOverrides full_run() {
 }
 
 TEST_CASE("every plan of the catalogue loads") {
-  const std::vector<CatalogPlan> plans = list_catalog_plans();
+  const std::vector<CataloguePlan> plans = list_catalogue_plans();
   CHECK(plans.size() >= 2);
-  for (const CatalogPlan& one : plans) {
+  for (const CataloguePlan& one : plans) {
     CAPTURE(one.name);
     const Plan loaded = load(one.name);
     CHECK(loaded.name == one.name);

@@ -8,7 +8,6 @@
 
 #include "filesets/system/error.h"
 #include "replay/compare/prediction_json.h"
-#include "replay/compare/prediction_limits.h"
 #include "replay/compare/prediction_text.h"
 #include "replay/json.h"
 #include "replay/results/result_json.h"

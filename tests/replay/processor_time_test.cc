@@ -1,5 +1,3 @@
-#include "replay/measure/processor_time.h"
-
 #include <atomic>
 #include <cstdint>
 #include <thread>

@@ -8,8 +8,8 @@
 
 #include <doctest/doctest.h>
 
-#include "replay/compare/ranking_json.h"
-#include "replay/compare/ranking_text.h"
+#include "replay/compare/comparison_formats.h"
+#include "replay/compare/comparison_text.h"
 #include "replay/json.h"
 #include "tests/sample_result.h"
 

@@ -1,4 +1,4 @@
-#include "replay/run/recipe_needs.h"
+#include "replay/jobs/recipe_needs.h"
 
 #include <string>
 #include <vector>

@@ -6,7 +6,7 @@
 
 #include <doctest/doctest.h>
 
-#include "replay/run/precision.h"
+#include "replay/plan/precision.h"
 #include "tests/sample_result.h"
 
 namespace filereel {

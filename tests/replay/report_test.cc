@@ -13,12 +13,10 @@
 #include "replay/compare/prediction.h"
 #include "replay/compare/prediction_text.h"
 #include "replay/json.h"
+#include "replay/report/conclusions.h"
 #include "replay/report/figures.h"
-#include "replay/report/findings.h"
-#include "replay/report/formatting.h"
 #include "replay/report/html_report.h"
 #include "replay/report/ranking_data.h"
-#include "replay/report/report_data.h"
 #include "replay/report/text_reports.h"
 #include "tests/sample_result.h"
 

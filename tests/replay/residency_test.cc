@@ -1,5 +1,3 @@
-#include "replay/volumes/residency.h"
-
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -12,6 +10,7 @@
 #include <unistd.h>
 
 #include "filesets/system/descriptor.h"
+#include "replay/volumes/page_cache.h"
 #include "tests/entries.h"
 #include "tests/skipped.h"
 #include "tests/temp_dir.h"

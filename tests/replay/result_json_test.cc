@@ -12,7 +12,7 @@
 
 #include "filesets/system/error.h"
 #include "replay/json.h"
-#include "replay/results/members_json.h"
+#include "replay/results/json_members.h"
 #include "replay/results/result_limits.h"
 #include "tests/kept_file.h"
 #include "tests/sample_result.h"

@@ -6,8 +6,8 @@
 
 #include <doctest/doctest.h>
 
+#include "replay/plan/plan.h"
 #include "replay/results/selection.h"
-#include "replay/run/plan.h"
 #include "traces/workload/workload.h"
 
 namespace filereel {
@@ -82,7 +82,7 @@ TEST_CASE("B: sysbench works on 128 files of 80, 240 and 400 MiB") {
   const Job& job = job_of(full, "sysbench-fileio-large");
   CHECK(job.options(0).scale == 1);
   REQUIRE(job.points() == 3);
-  const Workload workload = catalog_workload("sysbench-fileio-large");
+  const Workload workload = catalogue_workload("sysbench-fileio-large");
   for (const std::uint64_t gib : {10, 30, 50}) {
     const std::uint64_t point = gib / 20;
     const RecipeFiles files = workload.recipe(point, 1).files.front();
@@ -101,12 +101,12 @@ TEST_CASE("C: 36 runs of 20 seconds take 12 minutes") {
     CHECK(static_cast<double>(job.points()) * seconds_per_point(job) == 2 * 12 * 60);
   }
   CHECK(seconds_per_point(job_of(full, "cached-direct-sequential")) == 600);
-  const Recipe range = catalog_workload("cached-maximum").recipe(0, 1);
+  const Recipe range = catalogue_workload("cached-maximum").recipe(0, 1);
   CHECK(range.files.front().size == std::uint64_t{32} << 30);
 }
 
 TEST_CASE("C: the file server's requests have a mean of 11.08 KiB") {
-  const Recipe recipe = catalog_workload("iometer-fileserver").recipe(0, 1);
+  const Recipe recipe = catalogue_workload("iometer-fileserver").recipe(0, 1);
   double bytes = 0;
   for (const SizeShare& one : recipe.phases.front().threads.front().access->sizes) {
     bytes += static_cast<double>(one.size) * one.share / 100'000;
@@ -136,7 +136,7 @@ TEST_CASE("D: a layout is 54 points of 15 minutes, three are 162 and 40.5 hours"
 std::size_t votes_of(const Job& job, const std::string& recipe) {
   CHECK(job.points() == 1);
   return static_cast<std::size_t>(std::ranges::count_if(
-      catalog_workload(recipe).recipe(0).phases, [](const auto& one) { return one.measured; }));
+      catalogue_workload(recipe).recipe(0).phases, [](const auto& one) { return one.measured; }));
 }
 
 TEST_CASE("E: the index has 26 votes, those of NASPT are 46 %") {

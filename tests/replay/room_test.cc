@@ -1,4 +1,4 @@
-#include "replay/run/room.h"
+#include "replay/jobs/room.h"
 
 #include <optional>
 #include <string>

@@ -2,8 +2,8 @@
 
 #include <doctest/doctest.h>
 
-#include "replay/run/plan.h"
-#include "replay/statistics/verdict_runs.h"
+#include "replay/plan/plan.h"
+#include "replay/statistics/significance.h"
 
 namespace filereel {
 namespace {

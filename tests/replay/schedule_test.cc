@@ -16,8 +16,7 @@
 
 #include "filesets/system/error.h"
 #include "replay/engine/replayer.h"
-#include "replay/schedule/lane_queue.h"
-#include "replay/schedule/lanes.h"
+#include "replay/schedule/feeder.h"
 #include "tests/replay/hand_trace.h"
 #include "tests/replay/two_volumes.h"
 

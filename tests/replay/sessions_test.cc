@@ -13,7 +13,7 @@
 
 #include "replay/compare/self_comparison.h"
 #include "replay/results/result_json.h"
-#include "replay/statistics/student.h"
+#include "replay/statistics/significance.h"
 #include "tests/sample_result.h"
 
 namespace filereel {

@@ -1,9 +1,9 @@
-#include "replay/schedule/slot_renaming.h"
-
 #include <set>
 #include <vector>
 
 #include <doctest/doctest.h>
+
+#include "replay/schedule/dependencies.h"
 
 namespace filereel {
 

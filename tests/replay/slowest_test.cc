@@ -1,5 +1,3 @@
-#include "replay/engine/slowest.h"
-
 #include <algorithm>
 #include <cstdint>
 #include <vector>
@@ -7,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "filesets/system/random.h"
+#include "replay/engine/statistics.h"
 
 namespace filereel {
 namespace {

@@ -1,10 +1,9 @@
-#include "replay/results/stalls.h"
-
 #include <cstdint>
 #include <optional>
 
 #include <doctest/doctest.h>
 
+#include "replay/results/latency.h"
 #include "replay/results/packed.h"
 
 namespace filereel {

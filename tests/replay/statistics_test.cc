@@ -8,14 +8,9 @@
 
 #include <doctest/doctest.h>
 
-#include "replay/statistics/bootstrap.h"
-#include "replay/statistics/drift.h"
-#include "replay/statistics/holm.h"
-#include "replay/statistics/mann_whitney.h"
-#include "replay/statistics/order.h"
-#include "replay/statistics/outliers.h"
-#include "replay/statistics/shape.h"
-#include "replay/statistics/shift.h"
+#include "replay/statistics/rank_tests.h"
+#include "replay/statistics/significance.h"
+#include "replay/statistics/summary.h"
 
 namespace filereel {
 namespace {

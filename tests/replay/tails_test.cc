@@ -1,5 +1,3 @@
-#include "replay/report/tails.h"
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>

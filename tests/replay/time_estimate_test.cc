@@ -6,7 +6,7 @@
 
 #include <doctest/doctest.h>
 
-#include "replay/run/recipe_time.h"
+#include "replay/jobs/recipe_needs.h"
 #include "traces/workload/workload.h"
 
 namespace filereel {

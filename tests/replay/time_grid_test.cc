@@ -1,10 +1,10 @@
-#include "replay/measure/time_grid.h"
-
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
 
 #include <doctest/doctest.h>
+
+#include "replay/measure/histogram.h"
 
 namespace filereel {
 namespace {

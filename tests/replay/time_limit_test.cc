@@ -14,7 +14,7 @@
 #include "tests/entries.h"
 #include "tests/replay/hand_trace.h"
 #include "tests/replay/two_volumes.h"
-#include "traces/operation_makers.h"
+#include "traces/operation_stream.h"
 
 namespace filereel {
 namespace {

@@ -1,4 +1,4 @@
-#include "replay/run/tree_check.h"
+#include "replay/jobs/tree_check.h"
 
 #include <cstdlib>
 #include <string>

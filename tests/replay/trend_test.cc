@@ -9,7 +9,7 @@
 
 #include <doctest/doctest.h>
 
-#include "replay/history/entry_name.h"
+#include "replay/history/history.h"
 #include "replay/measure/histogram.h"
 #include "replay/results/latency.h"
 #include "replay/results/packed.h"

@@ -1,6 +1,6 @@
-#include "replay/engine/work_balance.h"
-
 #include <doctest/doctest.h>
+
+#include "replay/engine/lane.h"
 
 namespace filereel {
 namespace {

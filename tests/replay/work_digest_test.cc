@@ -1,4 +1,4 @@
-#include "replay/run/work_digest.h"
+#include "replay/jobs/work_digest.h"
 
 #include <cstdint>
 #include <string>
@@ -7,7 +7,7 @@
 
 #include <doctest/doctest.h>
 
-#include "filesets/catalog/catalog.h"
+#include "filesets/catalogue/catalogue.h"
 #include "filesets/specification/specification.h"
 #include "traces/workload/workload.h"
 
@@ -29,8 +29,8 @@ std::string digest_of_recipe(std::string_view text, std::uint64_t point = 0) {
 TEST_CASE("digests of unchanged work are those of earlier versions") {
   // A failure here means that results of one recipe are no longer compared with their older ones.
   CHECK(digest_of_recipe(kRecipe) == "f6ddf2952cae24d4");
-  CHECK(recipe_digest(catalog_workload("mysql-mix").recipe(0)) == "a2e6aee537f3c896");
-  CHECK(file_set_digest(catalog_file_set("iso")) == "9e8a672d2d8a9dc4");
+  CHECK(recipe_digest(catalogue_workload("mysql-mix").recipe(0)) == "a2e6aee537f3c896");
+  CHECK(file_set_digest(catalogue_file_set("iso")) == "9e8a672d2d8a9dc4");
 }
 
 TEST_CASE("what is the same work has the same digest") {

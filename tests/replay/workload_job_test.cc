@@ -16,7 +16,7 @@
 #include "replay/engine/engine_kind.h"
 #include "replay/results/bytes_moved.h"
 #include "replay/results/packed.h"
-#include "replay/volumes/direct_io.h"
+#include "replay/volumes/page_cache.h"
 #include "tests/replay/job_run.h"
 #include "tests/temp_dir.h"
 

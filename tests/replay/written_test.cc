@@ -1,5 +1,3 @@
-#include "replay/results/written.h"
-
 #include <array>
 #include <cstdint>
 #include <string>
@@ -8,6 +6,7 @@
 
 #include <doctest/doctest.h>
 
+#include "replay/results/bytes_moved.h"
 #include "replay/results/metrics.h"
 #include "tests/sample_result.h"
 #include "traces/operation.h"

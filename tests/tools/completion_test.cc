@@ -1,4 +1,4 @@
-#include "tools/completion/completion.h"
+#include "tools/cli/completion/completion.h"
 
 #include <functional>
 #include <string>
@@ -9,10 +9,10 @@
 #include <doctest/doctest.h>
 
 #include "replay/engine/engine_kind.h"
-#include "replay/run/drive_parts.h"
-#include "replay/run/job_options.h"
-#include "tools/commands.h"
-#include "tools/reel_output.h"
+#include "replay/jobs/job_options.h"
+#include "replay/plan/drive_parts.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/reel_output.h"
 
 namespace filereel {
 namespace {
@@ -46,8 +46,8 @@ TEST_CASE("the table of values has a line for every option that takes one") {
   each_command(app, "", [](const CLI::App& command, const std::string& path) {
     for (const CLI::Option* option : command.get_options()) {
       if (option->get_items_expected_max() == 0) continue;
-      CHECK_MESSAGE(find_value_rule(path, option->get_name()), "tools/completion/values.cc lacks ",
-                    path, " ", option->get_name());
+      CHECK_MESSAGE(find_value_rule(path, option->get_name()),
+                    "tools/cli/completion/values.cc lacks ", path, " ", option->get_name());
     }
   });
 }

@@ -1,4 +1,4 @@
-#include "tools/heat_map.h"
+#include "tools/cli/heat_map.h"
 
 #include <algorithm>
 #include <cstdint>

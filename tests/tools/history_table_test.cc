@@ -1,9 +1,9 @@
-#include "tools/history_table.h"
-
 #include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
+
+#include "tools/cli/history_command.h"
 
 namespace filereel {
 namespace {

@@ -1,12 +1,10 @@
-#include "tools/live.h"
+#include "tools/cli/live.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <vector>
 
 #include <doctest/doctest.h>
-
-#include "tools/live_output.h"
 
 namespace filereel {
 namespace {

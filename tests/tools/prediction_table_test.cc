@@ -1,11 +1,10 @@
-#include "tools/prediction_table.h"
-
 #include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
 
 #include "tests/kept_file.h"
+#include "tools/cli/predict_command.h"
 
 namespace filereel {
 namespace {

@@ -1,12 +1,11 @@
-#include "tools/replay_table.h"
-
 #include <string>
 
 #include <doctest/doctest.h>
 
 #include "tests/kept_file.h"
 #include "tests/sample_result.h"
-#include "tools/result_table.h"
+#include "tools/cli/job_tables.h"
+#include "tools/cli/result_table.h"
 
 namespace filereel {
 namespace {

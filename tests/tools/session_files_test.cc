@@ -1,4 +1,4 @@
-#include "tools/session_files.h"
+#include "tools/cli/session_files.h"
 
 #include <algorithm>
 #include <functional>

@@ -1,4 +1,4 @@
-#include "tools/table.h"
+#include "tools/cli/table.h"
 
 #include <array>
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 #include "tests/kept_file.h"
 #include "tests/sample_result.h"
-#include "tools/result_table.h"
+#include "tools/cli/result_table.h"
 
 namespace filereel {
 namespace {

@@ -1,5 +1,3 @@
-#include "tools/workload_table.h"
-
 #include <sstream>
 #include <string>
 
@@ -8,8 +6,9 @@
 #include "filesets/system/error.h"
 #include "tests/kept_file.h"
 #include "tests/sample_result.h"
-#include "tools/result_table.h"
-#include "tools/sweep_argument.h"
+#include "tools/cli/job_tables.h"
+#include "tools/cli/result_table.h"
+#include "tools/cli/run_options.h"
 
 namespace filereel {
 namespace {

@@ -1,5 +1,3 @@
-#include "traces/calls/access_control_list.h"
-
 #include <cerrno>
 #include <initializer_list>
 #include <string>
@@ -8,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "tests/traces/recorded_calls.h"
+#include "traces/calls/file_calls.h"
 
 namespace filereel {
 namespace {

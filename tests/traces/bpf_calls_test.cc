@@ -1,4 +1,4 @@
-#include "traces/record/bpf_calls.h"
+#include "traces/record/bpf/bpf_calls.h"
 
 #include <algorithm>
 #include <array>
@@ -30,8 +30,8 @@
 #include "traces/calls/call_table.h"
 #include "traces/open_flags.h"
 #include "traces/operation.h"
-#include "traces/record/bpf_call_reading.h"
-#include "traces/record/compat_calls.h"
+#include "traces/record/bpf/bpf_translation.h"
+#include "traces/record/bpf/compat_calls.h"
 
 namespace filereel {
 namespace {

@@ -10,8 +10,8 @@
 
 #include "tests/traces/bpf_events.h"
 #include "traces/calls/system_call.h"
-#include "traces/record/bpf_call_reading.h"
-#include "traces/record/bpf_calls.h"
+#include "traces/record/bpf/bpf_calls.h"
+#include "traces/record/bpf/bpf_translation.h"
 
 namespace filereel {
 namespace {

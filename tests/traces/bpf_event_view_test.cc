@@ -1,4 +1,4 @@
-#include "traces/record/bpf_event_view.h"
+#include "traces/record/bpf/bpf_event_view.h"
 
 #include <string>
 #include <vector>

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "traces/record/bpf_event.h"
+#include "traces/record/bpf/bpf_event.h"
 
 namespace filereel {
 

@@ -1,4 +1,4 @@
-#include "traces/record/bpf_log_summary.h"
+#include "traces/record/bpf/bpf_log_summary.h"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // The recorder's kernel program, as this kernel loads it.
-#include "traces/record/bpf_program.h"
+#include "traces/record/bpf/bpf_program.h"
 
 #include <cstdio>
 #include <string>

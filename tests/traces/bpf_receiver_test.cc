@@ -1,4 +1,4 @@
-#include "traces/record/bpf_receiver.h"
+#include "traces/record/bpf/bpf_receiver.h"
 
 #include <array>
 #include <cstring>
@@ -7,7 +7,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/address_limit.h"
-#include "traces/record/bpf_event.h"
+#include "traces/record/bpf/bpf_event.h"
 
 namespace filereel {
 namespace {

@@ -1,4 +1,4 @@
-#include "traces/record/bpf_requests.h"
+#include "traces/record/bpf/bpf_requests.h"
 
 #include <array>
 #include <cerrno>
@@ -16,7 +16,7 @@
 
 #include "tests/traces/bpf_events.h"
 #include "tests/traces/recorded_calls.h"
-#include "traces/record/bpf_translation.h"
+#include "traces/record/bpf/bpf_translation.h"
 
 namespace filereel {
 namespace {

@@ -1,4 +1,4 @@
-#include "traces/record/bpf_translation.h"
+#include "traces/record/bpf/bpf_translation.h"
 
 #include <algorithm>
 #include <array>
@@ -17,7 +17,7 @@
 
 #include "tests/traces/bpf_events.h"
 #include "tests/traces/recorded_calls.h"
-#include "traces/record/bpf_calls.h"
+#include "traces/record/bpf/bpf_calls.h"
 
 namespace filereel {
 namespace {

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 
 #include "traces/calls/call_arguments.h"
-#include "traces/calls/harmless_calls.h"
+#include "traces/calls/known_calls.h"
 #include "traces/operation.h"
 
 namespace filereel {

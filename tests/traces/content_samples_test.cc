@@ -1,5 +1,3 @@
-#include "traces/check/content_samples.h"
-
 #include <string>
 #include <string_view>
 
@@ -8,6 +6,8 @@
 #include <fmt/format.h>
 #include <linux/falloc.h>
 #include <sys/mman.h>
+
+#include "traces/check/content_check.h"
 
 namespace filereel {
 namespace {

@@ -1,5 +1,3 @@
-#include "traces/edit/copies.h"
-
 #include <string>
 #include <vector>
 
@@ -8,6 +6,7 @@
 #include "filesets/system/error.h"
 #include "tests/entries.h"
 #include "tests/traces/recorded.h"
+#include "traces/edit/edit.h"
 
 namespace filereel {
 namespace {

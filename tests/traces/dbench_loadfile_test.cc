@@ -1,10 +1,9 @@
-#include "traces/import/dbench_loadfile.h"
-
 #include <string>
 
 #include <doctest/doctest.h>
 
 #include "imported.h"
+#include "traces/import/importers.h"
 
 namespace filereel {
 namespace {

@@ -1,5 +1,3 @@
-#include "traces/record/event_packing.h"
-
 #include <cstring>
 #include <random>
 #include <vector>
@@ -7,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/traces/bpf_events.h"
+#include "traces/record/bpf/event_queue.h"
 
 namespace filereel {
 namespace {

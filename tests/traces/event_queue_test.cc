@@ -1,4 +1,4 @@
-#include "traces/record/event_queue.h"
+#include "traces/record/bpf/event_queue.h"
 
 #include <cstring>
 #include <thread>

@@ -1,5 +1,3 @@
-#include "traces/calls/existing_links.h"
-
 #include <cstdint>
 #include <ctime>
 #include <string>
@@ -13,6 +11,7 @@
 #include "tests/skipped.h"
 #include "tests/temp_dir.h"
 #include "tests/traces/recorded_calls.h"
+#include "traces/calls/this_machine.h"
 #include "traces/record/program.h"
 
 namespace filereel {

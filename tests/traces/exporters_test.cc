@@ -1,3 +1,5 @@
+#include "traces/export/exporters.h"
+
 #include <cerrno>
 #include <string>
 
@@ -7,8 +9,7 @@
 #include "filesets/system/error.h"
 #include "imported.h"
 #include "recorded.h"
-#include "traces/export/exporter.h"
-#include "traces/import/fio_iolog.h"
+#include "traces/import/importers.h"
 #include "traces/open_flags.h"
 
 namespace filereel {

@@ -1,5 +1,3 @@
-#include "traces/import/fio_iolog.h"
-
 #include <algorithm>
 #include <cstddef>
 #include <string>
@@ -7,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "imported.h"
+#include "traces/import/importers.h"
 
 namespace filereel {
 namespace {

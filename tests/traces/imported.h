@@ -7,7 +7,7 @@
 #include "filesets/system/error.h"
 #include "recorded.h"
 #include "traces/export/dump.h"
-#include "traces/import/importer.h"
+#include "traces/import/importers.h"
 
 struct Imported {
   Imported(const filereel::Importer& importer, std::string_view text,

@@ -9,7 +9,7 @@
 #include "filesets/system/descriptor.h"
 #include "filesets/system/error.h"
 #include "tests/temp_dir.h"
-#include "traces/import/importer.h"
+#include "traces/import/importers.h"
 
 using namespace filereel;
 

@@ -1,12 +1,10 @@
-#include "traces/calls/memory_bound.h"
-
 #include <atomic>
 #include <string>
 
 #include <doctest/doctest.h>
 
 #include "tests/traces/recorded_calls.h"
-#include "traces/record/recording_memory.h"
+#include "traces/calls/recording_memory.h"
 
 namespace filereel {
 namespace {

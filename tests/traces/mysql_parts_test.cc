@@ -6,10 +6,10 @@
 #include "tests/traces/mysql_mix.h"
 #include "tests/traces/recorded.h"
 #include "traces/mysql/buffer_pool.h"
-#include "traces/mysql/key_tree.h"
-#include "traces/mysql/redo_log.h"
+#include "traces/mysql/page_cache.h"
 #include "traces/mysql/server.h"
 #include "traces/mysql/simulation.h"
+#include "traces/mysql/tables.h"
 
 namespace filereel {
 namespace {

@@ -10,7 +10,7 @@
 #include "bpf_events.h"
 #include "filesets/system/descriptor.h"
 #include "tests/temp_dir.h"
-#include "traces/record/bpf_other_changes.h"
+#include "traces/record/bpf/bpf_receiver.h"
 
 namespace filereel {
 namespace {

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "filesets/system/error.h"
-#include "filesets/system/process.h"
+#include "filesets/system/programs.h"
 #include "tests/temp_dir.h"
 
 namespace filereel {

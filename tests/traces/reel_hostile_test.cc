@@ -10,7 +10,6 @@
 #include "filesets/system/error.h"
 #include "traces/reel/column.h"
 #include "traces/reel/info_blocks.h"
-#include "traces/reel/name_blocks.h"
 #include "traces/reel/operation_block.h"
 #include "traces/reel/reel_format.h"
 #include "traces/reel/reel_reader.h"

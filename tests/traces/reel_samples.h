@@ -13,9 +13,8 @@
 
 #include "filesets/system/random.h"
 #include "tests/entries.h"
-#include "traces/recorded_operation.h"
+#include "traces/recorded_trace.h"
 #include "traces/reel/operation_check.h"
-#include "traces/trace_info.h"
 
 struct SampleTrace {
   filereel::TraceTables tables;

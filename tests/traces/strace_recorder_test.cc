@@ -1,5 +1,3 @@
-#include "traces/record/strace_recorder.h"
-
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -8,10 +6,11 @@
 #include <signal.h>
 
 #include "filesets/system/error.h"
-#include "filesets/system/process.h"
+#include "filesets/system/programs.h"
 #include "tests/skipped.h"
 #include "tests/temp_dir.h"
-#include "traces/record/strace_process.h"
+#include "traces/record/recorder.h"
+#include "traces/record/strace/strace_process.h"
 
 namespace filereel {
 namespace {

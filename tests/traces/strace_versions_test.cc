@@ -7,7 +7,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/traces/recorded_calls.h"
-#include "traces/import/strace_importer.h"
+#include "traces/import/importers.h"
 
 using namespace filereel;
 

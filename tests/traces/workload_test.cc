@@ -8,7 +8,7 @@
 #include <doctest/doctest.h>
 
 #include "filesets/system/error.h"
-#include "traces/catalog_reel.h"
+#include "traces/catalogue_reel.h"
 #include "traces/reel/reel_reader.h"
 
 namespace filereel {
@@ -229,9 +229,9 @@ TEST_CASE("keys are listed with their values, by names that are theirs alone") {
 }
 
 TEST_CASE("all that is written in the workloads of the catalogue can be replaced by its name") {
-  for (const CatalogWorkload& one : list_catalog_workloads()) {
+  for (const CatalogueWorkload& one : list_catalogue_workloads()) {
     CAPTURE(one.name);
-    const Workload workload = catalog_workload(one.name);
+    const Workload workload = catalogue_workload(one.name);
     std::set<std::string> names;
     for (const SweepKey& key : workload.keys()) {
       CAPTURE(key.name);
@@ -528,34 +528,34 @@ TEST_CASE("scaling makes files smaller before it makes them fewer") {
 }
 
 TEST_CASE("reels of the catalogue are read from memory, and workloads name only those") {
-  for (const CatalogReel& reel : reel_catalog()) {
+  for (const CatalogueReel& reel : reel_catalogue()) {
     INFO(reel.name);
     CHECK(reel.bytes.size() <= 1'000'000);
     const ReelReader reader(reel.bytes, std::string(reel.name));
     CHECK(reader.info().complete);
     CHECK(reader.info().operations > 0);
   }
-  for (const CatalogWorkload& one : list_catalog_workloads()) {
-    const std::string reel = catalog_workload(one.name).recipe(0).reel;
+  for (const CatalogueWorkload& one : list_catalogue_workloads()) {
+    const std::string reel = catalogue_workload(one.name).recipe(0).reel;
     INFO(one.name);
-    if (!reel.empty()) CHECK(std::ranges::count(reel_catalog(), reel, &CatalogReel::name) == 1);
+    if (!reel.empty()) CHECK(std::ranges::count(reel_catalogue(), reel, &CatalogueReel::name) == 1);
   }
 }
 
 TEST_CASE("every workload of the catalogue can be read") {
-  CHECK(list_catalog_workloads().size() > 0);
-  for (const CatalogWorkload& one : list_catalog_workloads()) {
+  CHECK(list_catalogue_workloads().size() > 0);
+  for (const CatalogueWorkload& one : list_catalogue_workloads()) {
     INFO(one.name);
-    CHECK(is_catalog_workload(one.name));
-    const Workload workload = catalog_workload(one.name);
+    CHECK(is_catalogue_workload(one.name));
+    const Workload workload = catalogue_workload(one.name);
     CHECK(!workload.description.empty());
     CHECK(!workload.source.empty());
     for (std::uint64_t point = 0; point < workload.points(); ++point) {
       CHECK_NOTHROW(workload.recipe(point, 0.01));
     }
   }
-  CHECK(!is_catalog_workload("nothing"));
-  CHECK_THROWS_AS(catalog_workload("nothing"), Error);
+  CHECK(!is_catalogue_workload("nothing"));
+  CHECK_THROWS_AS(catalogue_workload("nothing"), Error);
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "traces/calls/call_parts.h"
+#include "traces/calls/call_translation.h"
 
 namespace filereel {
 

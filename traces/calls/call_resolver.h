@@ -4,9 +4,9 @@
 // (call_order.cc) delays calls until the order explains their results. translate() in
 // call_translation.cc then calls the handler of the kind (file_calls.h, process_calls.h,
 // mapping_calls.h), which resolves names and descriptors (path_resolution.h, open_files.h) and
-// writes operations by the Emitter into a TraceBuilder. CallParts (call_parts.h) has all state;
-// each part uses only the parts before it. Start with system_call.h and CallParts, then follow one
-// call, such as rename, through call_translation.cc.
+// writes operations by the Emitter into a TraceBuilder. CallParts (call_translation.h) has all
+// state; each part uses only the parts before it. Start with system_call.h and CallParts, then
+// follow one call, such as rename, through call_translation.cc.
 //
 // Translates system calls into operations: descriptor tables, shared offsets, working directories,
 // paths, mappings. Recorders, and importers of traces of calls, use it; they only read their own

@@ -18,8 +18,8 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 
-#include "traces/calls/call_commands.h"
-#include "traces/calls/call_finish.h"
+#include "traces/calls/call_arguments.h"
+#include "traces/calls/known_calls.h"
 #include "traces/calls/name_table.h"
 
 namespace filereel {

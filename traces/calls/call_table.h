@@ -1,8 +1,8 @@
 // The table of system calls that concern files: what each call is and what its arguments are. A
 // source of calls (strace's text, the events of the BPF recorder) looks up a call by name and reads
 // each argument by its role into CallArguments (call_arguments.h), which creates a SystemCall. To
-// add a call, add a row, and its flags to call_flags.cc. Calls that are in no row are harmless
-// (harmless_calls.h) or unknown.
+// add a call, add a row, and its flags to known_calls.cc. Calls that are in no row are harmless
+// (known_calls.h) or unknown.
 #pragma once
 
 #include <array>
@@ -11,7 +11,32 @@
 #include <span>
 #include <string_view>
 
+#include <sys/syscall.h>
+
 #include "traces/calls/system_call.h"
+
+namespace filereel {
+
+// Numbers of system calls, some of which the headers or the processor lack.
+
+// The value of a macro that may be undefined, from the text of its expansion: kNoNumber if that is
+// the macro's name.
+inline constexpr long kNoNumber = -1;
+constexpr long number_in(std::string_view expansion) {
+  long number = 0;
+  for (const char c : expansion) {
+    if (c < '0' || c > '9') return kNoNumber;
+    number = number * 10 + (c - '0');
+  }
+  return number;
+}
+
+}  // namespace filereel
+
+#define FILEREEL_TEXT(expanded) #expanded
+#define FILEREEL_TEXT_OF(macro) FILEREEL_TEXT(macro)
+// SYS_`name` of this processor, or kNoNumber.
+#define FILEREEL_CALL_NUMBER(name) ::filereel::number_in(FILEREEL_TEXT_OF(SYS_##name))
 
 namespace filereel {
 
@@ -106,7 +131,7 @@ struct CallRow {
   Call call;  // with commands: assumed until the command is known
   std::array<Argument, 6> arguments{};
   std::uint64_t flags = 0;  // in addition to those of the arguments
-  // Special cases beyond roles, see call_finish.h; false: the call is not about files.
+  // Special cases beyond roles, see call_arguments.h; false: the call is not about files.
   bool (*finish)(SystemCall& call) = nullptr;
   std::span<const CallCommand> commands{};
   bool (*is_harmless)(std::uint64_t command) = nullptr;  // of commands: other ones are unsupported

@@ -13,8 +13,8 @@
 
 #include "filesets/system/search.h"
 #include "traces/calls/call_explanations.h"
-#include "traces/calls/call_flags.h"
 #include "traces/calls/file_calls.h"
+#include "traces/calls/known_calls.h"
 #include "traces/calls/mapping_calls.h"
 #include "traces/calls/process_calls.h"
 

@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "traces/calls/call_flags.h"
 #include "traces/calls/file_calls.h"
+#include "traces/calls/known_calls.h"
 
 namespace filereel {
 namespace {

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string_view>
 
 #include <fcntl.h>
 
-#include "traces/calls/call_parts.h"
+#include "traces/calls/call_translation.h"
 #include "traces/open_flags.h"
 
 namespace filereel {
@@ -48,5 +50,19 @@ void seek_call(CallParts& parts, CallContext& context);
 void list_call(CallParts& parts, CallContext& context);
 void submit_call(CallParts& parts, CallContext& context);
 void complete_call(CallParts& parts, CallContext& context);
+
+// The mode that an access control list implies.
+
+// Attributes that hold such lists: of the file itself, and of what is created in a directory.
+inline constexpr std::string_view kAccessList = "system.posix_acl_access";
+inline constexpr std::string_view kDefaultList = "system.posix_acl_default";
+
+struct AccessListMode {
+  std::uint32_t mode = 0;  // permissions of user, group and others
+  bool is_all = false;     // the list has nothing else
+};
+
+// nullopt if `value`, the bytes of the attribute, is not a complete list.
+std::optional<AccessListMode> mode_of_access_list(std::string_view value);
 
 }  // namespace filereel

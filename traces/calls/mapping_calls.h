@@ -1,7 +1,7 @@
 // Calls that map files into memory, and page faults in those mappings.
 #pragma once
 
-#include "traces/calls/call_parts.h"
+#include "traces/calls/call_translation.h"
 
 namespace filereel {
 

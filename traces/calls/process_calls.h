@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "traces/calls/call_parts.h"
+#include "traces/calls/call_translation.h"
 
 namespace filereel {
 

@@ -17,12 +17,10 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "filesets/scan/open_beneath.h"
-#include "filesets/system/counted.h"
-#include "filesets/system/directory_names.h"
+#include "filesets/system/paths.h"
 #include "filesets/system/printable.h"
+#include "filesets/system/wording.h"
 #include "traces/check/content_check.h"
-#include "traces/check/hole_check.h"
 
 namespace filereel {
 namespace {

@@ -1,6 +1,6 @@
-// How this folder works: while a trace is built, last_operations.h and content_samples.h remember
+// How this folder works: while a trace is built, check_text.h and content_check.h remember
 // what a check needs. At the end, recording_check.cc walks the tree that the model expects and
-// compares each name with the real one, with the help of hole_check.h and content_check.h;
+// compares each name with the real one, with the help of content_check.h and content_check.h;
 // other_changes.h has what other processes did, and check_text.h the messages. Start here.
 //
 // Compares a recording with reality. A trace is a claim about what a program did; after the program
@@ -26,11 +26,11 @@
 #include <vector>
 
 #include "filesets/system/descriptor.h"
-#include "traces/check/content_samples.h"
-#include "traces/check/last_operations.h"
+#include "traces/check/check_text.h"
+#include "traces/check/content_check.h"
 #include "traces/check/other_changes.h"
 #include "traces/model/tree_model.h"
-#include "traces/trace_info.h"
+#include "traces/recorded_trace.h"
 
 namespace filereel {
 

@@ -8,7 +8,7 @@
 
 #include "filesets/system/random.h"
 #include "traces/edit/id_remapper.h"
-#include "traces/recording_remarks.h"
+#include "traces/recorded_trace.h"
 
 namespace filereel {
 namespace {

@@ -1,12 +1,11 @@
-#include "traces/edit/copies.h"
-
 #include <algorithm>
 #include <limits>
 
 #include <fmt/format.h>
 
-#include "filesets/system/counted.h"
 #include "filesets/system/error.h"
+#include "filesets/system/wording.h"
+#include "traces/edit/edit.h"
 
 namespace filereel {
 namespace {

@@ -5,9 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "traces/export/formats.h"
+#include "traces/export/exporters.h"
 #include "traces/export/json_text.h"
-#include "traces/export/pieces.h"
 
 namespace filereel {
 namespace {

@@ -1,12 +1,13 @@
+#include "traces/export/exporters.h"
+
 #include <array>
 
 #include <fmt/format.h>
 
 #include "filesets/system/error.h"
-#include "filesets/system/nearest.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/search.h"
-#include "traces/export/formats.h"
+#include "filesets/system/wording.h"
 
 namespace filereel {
 

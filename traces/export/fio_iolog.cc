@@ -13,8 +13,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
-#include "traces/export/formats.h"
-#include "traces/export/pieces.h"
+#include "traces/export/exporters.h"
 #include "traces/open_flags.h"
 
 namespace filereel {

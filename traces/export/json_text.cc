@@ -8,7 +8,6 @@
 
 #include "filesets/system/utf8.h"
 #include "traces/export/dump.h"
-#include "traces/export/operation_fields.h"
 
 namespace filereel {
 namespace {

@@ -5,8 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "traces/recorded_operation.h"
-#include "traces/trace_info.h"
+#include "traces/recorded_trace.h"
 
 namespace filereel {
 

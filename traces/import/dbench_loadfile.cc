@@ -1,5 +1,3 @@
-#include "traces/import/dbench_loadfile.h"
-
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -13,11 +11,12 @@
 
 #include <fmt/format.h>
 
-#include "filesets/system/counted.h"
 #include "filesets/system/numbers.h"
 #include "filesets/system/printable.h"
+#include "filesets/system/wording.h"
 #include "traces/import/dbench_client.h"
-#include "traces/import/fields.h"
+#include "traces/import/importers.h"
+#include "traces/import/line_reader.h"
 
 namespace filereel {
 namespace {

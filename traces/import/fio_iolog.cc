@@ -1,5 +1,3 @@
-#include "traces/import/fio_iolog.h"
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -13,10 +11,11 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
-#include "filesets/system/counted.h"
 #include "filesets/system/numbers.h"
 #include "filesets/system/printable.h"
-#include "traces/import/fields.h"
+#include "filesets/system/wording.h"
+#include "traces/import/importers.h"
+#include "traces/import/line_reader.h"
 
 namespace filereel {
 namespace {

@@ -1,3 +1,5 @@
+#include "traces/import/importers.h"
+
 #include <array>
 #include <string_view>
 #include <vector>
@@ -6,13 +8,9 @@
 #include <fmt/ranges.h>
 
 #include "filesets/system/error.h"
-#include "filesets/system/nearest.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/search.h"
-#include "traces/import/dbench_loadfile.h"
-#include "traces/import/fio_iolog.h"
-#include "traces/import/importer.h"
-#include "traces/import/strace_importer.h"
+#include "filesets/system/wording.h"
 
 namespace filereel {
 

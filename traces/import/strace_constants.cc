@@ -32,7 +32,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "traces/calls/call_flags.h"
+#include "traces/calls/known_calls.h"
 #include "traces/calls/name_table.h"
 #include "traces/open_flags.h"
 

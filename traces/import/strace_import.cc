@@ -6,18 +6,19 @@
 
 #include <fmt/format.h>
 
-#include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
-#include "filesets/system/program_privileges.h"
+#include "filesets/system/privileges.h"
 #include "filesets/system/units.h"
-#include "traces/calls/existing_links.h"
-#include "traces/calls/harmless_calls.h"
+#include "filesets/system/wording.h"
+#include "traces/calls/known_calls.h"
 #include "traces/calls/path_resolution.h"
-#include "traces/import/core_dumps.h"
-#include "traces/import/strace_links.h"
+#include "traces/calls/this_machine.h"
+#include "traces/import/importers.h"
+#include "traces/import/strace_lexer.h"
+#include "traces/import/strace_lines.h"
 #include "traces/import/strace_text.h"
-#include "traces/model/utc_date.h"
+#include "traces/recorded_trace.h"
 
 namespace filereel {
 namespace {
@@ -391,6 +392,46 @@ void StraceImport::finish() {
   if (!command_.empty()) builder_.fact("command", command_);
   if (clock_.began() != 0) builder_.fact("recorded", utc_date(clock_.began()));
   if (clock_.whole_seconds()) builder_.fact("times", "whole seconds (strace -t)");
+}
+
+namespace {
+
+// Looks for a line like "openat(AT_FDCWD, "/etc/passwd", O_RDONLY) = 3" among the first ones.
+bool recognises_strace(std::string_view beginning) {
+  constexpr int kLines = 20;
+  for (int i = 0; i < kLines && !beginning.empty(); ++i) {
+    const std::size_t end = beginning.find('\n');
+    const StraceLine line = read_strace_line(beginning.substr(0, end));
+    if (end != std::string_view::npos && !is_system_call(line.name)) {
+      beginning.remove_prefix(end + 1);
+      continue;
+    }
+    if (!is_system_call(line.name)) break;
+    if (line.kind == StraceLine::Kind::resumed) return true;
+    if (line.kind == StraceLine::Kind::unfinished) return true;
+    if (line.kind == StraceLine::Kind::call && StraceArguments().split(line.text)) return true;
+    if (end == std::string_view::npos) break;
+    beginning.remove_prefix(end + 1);
+  }
+  return false;
+}
+
+bool read_strace(LineReader& input, TraceBuilder& builder, const ImportOptions& options) {
+  return StraceImport(input, builder, options).run();
+}
+
+}  // namespace
+
+const Importer& strace_importer() {
+  static constexpr Importer kImporter{
+      .name = "strace",
+      .description = "strace output, best with -f -ttt -T -y",
+      .timed = true,
+      .time_unit_ns = 1000,
+      .recognises = recognises_strace,
+      .read = read_strace,
+  };
+  return kImporter;
 }
 
 }  // namespace filereel

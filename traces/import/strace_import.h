@@ -9,10 +9,9 @@
 #include <unordered_set>
 
 #include "traces/calls/call_resolver.h"
-#include "traces/import/importer.h"
-#include "traces/import/strace_clock.h"
+#include "traces/import/importers.h"
+#include "traces/import/strace_lines.h"
 #include "traces/import/strace_reader.h"
-#include "traces/import/strace_threads.h"
 
 namespace filereel {
 

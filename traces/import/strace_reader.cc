@@ -13,7 +13,7 @@
 
 #include "filesets/system/search.h"
 #include "traces/import/strace_text.h"
-#include "traces/recorded_operation.h"
+#include "traces/recorded_trace.h"
 
 namespace filereel {
 namespace {

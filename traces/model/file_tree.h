@@ -35,7 +35,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "traces/model/expected_tree.h"
 #include "traces/model/file_data.h"
 #include "traces/model/tree_model.h"
 

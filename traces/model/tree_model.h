@@ -1,7 +1,7 @@
 // How this folder works: a TraceBuilder (trace_builder.h) gets every operation of a new trace.
 // TreeModel follows them, concludes from each result what must have existed, and gives each
 // operation the number of its file. FileTree (file_tree.h) has names and nodes, FileData
-// (file_data.h) the bytes of one file; tree_model_results.cc and tree_model_errors.cc have the
+// (file_data.h) the bytes of one file; tree_model_results.cc and tree_model.cc have the
 // conclusions from operations that succeeded and failed. At the end the model yields the trees
 // before and after. Start with TreeModel here, then tree_model_results.cc.
 //
@@ -12,13 +12,45 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
-#include "traces/model/expected_tree.h"
-#include "traces/recorded_operation.h"
-#include "traces/trace_info.h"
+#include "traces/model/file_data.h"
+#include "traces/operation.h"
+#include "traces/recorded_trace.h"
 
 namespace filereel {
+
+// What a trace implies about each name of the tree now, for a comparison with a real tree. Unlike
+// the trees of a reel, which a replay needs complete, it tells what is known from what is assumed.
+
+enum class FileKind : std::uint8_t { unknown, file, directory, symlink, special };
+
+struct ExpectedName {
+  std::string_view name;  // one component, valid as long as the model
+  bool present = false;   // otherwise the trace removed it or found it missing
+  bool changed = false;   // the trace created, removed or renamed it
+  bool made = false;      // the trace created the file
+  FileKind kind = FileKind::unknown;
+  FileId file = kNoFileId;
+  std::uint32_t names = 0;                  // of the file, as far as known; all of them if `made`
+  std::optional<std::uint64_t> size;        // bytes
+  std::optional<std::uint32_t> mode;        // permission bits, 0777
+  std::optional<std::uint64_t> least_size;  // if the size is not known exactly
+  // The size of a file that the trace has created or found, whichever it was: if it has created it.
+  std::optional<std::uint64_t> size_if_made;
+  TextId text = 0;                     // target of a symbolic link; 0: unknown
+  const DataRanges* ranges = nullptr;  // bytes that the trace wrote; null: not a regular file
+};
+
+struct ExpectedDirectory {
+  std::string path;        // relative to the root of names; empty for the root
+  std::uint32_t node = 0;  // for TreeModel::expected_names
+  bool complete = false;   // made by the trace: names that it does not know do not exist
+  bool changed = false;    // the trace created, removed or renamed names in it
+  std::size_t names = 0;   // number of names, present or not
+};
 
 // Follows a trace operation by operation and trusts the recorded results. Anything that an
 // operation needs and no earlier one created belongs to the initial tree: an opened file, its

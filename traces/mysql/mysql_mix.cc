@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/units.h"
+#include "filesets/system/wording.h"
 #include "traces/mysql/server.h"
 
 namespace filereel {

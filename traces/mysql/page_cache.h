@@ -1,15 +1,53 @@
-// Pages as used by the server's threads: from the buffer pool, otherwise read; changed with redo
-// log.
+// The pages of the simulated server on their way to disk: redo log, page cache and cleaner.
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "traces/mysql/buffer_pool.h"
-#include "traces/mysql/page_io.h"
-#include "traces/mysql/redo_log.h"
 #include "traces/mysql/server_calls.h"
 
 namespace filereel {
+
+// The redo log: one circular file, written in whole blocks. A thread that needs durable changes
+// writes those of all threads. Threads that arrive meanwhile wait and share the next write.
+
+class RedoLog {
+ public:
+  static constexpr std::uint64_t kFileSize = 96 << 20;  // innodb_log_file_size
+  static constexpr std::uint64_t kHeader = 12288;       // before the circular part
+
+  RedoLog(ServerCalls& calls, std::uint64_t block);
+
+  // Bytes since the creation of the server, and the written and durable parts of these.
+  std::uint64_t end() const { return end_; }
+  std::uint64_t written() const { return written_; }
+  std::uint64_t durable() const { return durable_; }
+
+  // Adds a change in memory.
+  void append(std::uint64_t bytes) { end_ += bytes; }
+
+  // Returns when everything up to `place` is written, and durable if `sync`.
+  Part write_up_to(std::uint32_t thread, std::uint64_t place, bool sync);
+
+  // Records in the header that all changes before `place` are in the pages on disk. Their space is
+  // then free.
+  Part checkpoint(std::uint32_t thread, std::uint64_t place);
+  static constexpr std::uint64_t capacity() { return kFileSize - kHeader; }
+
+ private:
+  Part write_new(std::uint32_t thread);
+
+  ServerCalls& calls_;
+  std::uint64_t block_;
+  std::uint64_t end_, written_, durable_, checkpointed_;
+  bool busy_ = false;
+  Signal done_;
+  std::uint64_t checkpoints_ = 0;
+};
+
+// Pages as used by the server's threads: from the buffer pool, otherwise read; changed with redo
+// log.
 
 class PageCache {
  public:
@@ -53,6 +91,40 @@ class PageCache {
   RedoLog& redo_;
   BufferPool pool_;
   Signal wanted_, cleaned_;
+};
+
+// The page cleaner: keeps frames free by writing the least recently used dirty pages, through the
+// doublewrite buffer, and keeps the redo log from filling.
+
+class PageCleaner {
+ public:
+  PageCleaner(ServerCalls& calls, ServerThreads threads, PageIo& io, PageCache& cache,
+              bool doublewrite);
+  void start();
+
+ private:
+  Part run();
+  Part complete();
+  Part make_room();
+  Part keep_log_short();
+  Part write_page(BufferPool::Frame frame);
+  Part write_with_neighbours(BufferPool::Frame frame);
+  Part hand_over();
+  std::uint64_t log_age();
+
+  ServerCalls& calls_;
+  ServerThreads threads_;
+  PageIo& io_;
+  PageCache& cache_;
+  bool doublewrite_;
+  std::vector<PageId> batch_;        // being gathered
+  std::vector<PageId> running_;      // being written
+  PageIo::Requests requests_;        // the doublewrite of running_
+  bool touched_[kServerFiles] = {};  // files written and not synced
+  bool round_ends_ = false;
+  bool is_running_ = false;
+  Signal handed_over_, completed_;
+  std::uint64_t pages_written_ = 0;
 };
 
 }  // namespace filereel

@@ -7,7 +7,7 @@
 #include "traces/model/trace_builder.h"
 #include "traces/mysql/connections.h"
 #include "traces/mysql/mysql_mix.h"
-#include "traces/mysql/page_cleaner.h"
+#include "traces/mysql/page_cache.h"
 
 namespace filereel {
 

@@ -5,7 +5,7 @@
 #include <fcntl.h>
 
 #include "traces/open_flags.h"
-#include "traces/operation_makers.h"
+#include "traces/operation_stream.h"
 
 namespace filereel {
 namespace {

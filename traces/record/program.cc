@@ -14,8 +14,8 @@
 #include "filesets/system/error.h"
 #include "filesets/system/limits.h"
 #include "filesets/system/printable.h"
-#include "filesets/system/process.h"
-#include "filesets/system/sandbox.h"
+#include "filesets/system/privileges.h"
+#include "filesets/system/programs.h"
 
 namespace filereel {
 namespace {

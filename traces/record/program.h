@@ -34,7 +34,7 @@ class HeldProgram {
   // Error(failed) if that fails. Call it once.
   void release();
 
-  // As ChildProcess::wait (filesets/system/process.h).
+  // As ChildProcess::wait (filesets/system/programs.h).
   std::optional<int> wait(double seconds);
 
   // Asks the program to end: SIGTERM, and SIGCONT in case it is stopped. No effect if wait() has

@@ -1,4 +1,4 @@
-// How this folder works: a RecorderBackend (the table is in backends.cc) makes a Recorder. It
+// How this folder works: a RecorderBackend (the table is in recorder.cc) makes a Recorder. It
 // starts the program, or attaches to a process, and passes each call that it sees as a SystemCall
 // to the CallResolver (call_resolver.h), which adds operations to a TraceBuilder. So a recorder
 // only observes; what calls mean is decided elsewhere, for both backends in the same way. program.h
@@ -6,8 +6,7 @@
 // before, and recording_memory.h divides the memory. Start with Recorder::record here, then read
 // one backend: bpf_recorder.cc or strace_recorder.cc.
 //
-// Records what programs do to files as a trace. Implemented with BPF in the kernel, and with strace
-// for users who may not load BPF programs.
+// Records what programs do to files. Two backends: BPF and strace.
 #pragma once
 
 #include <cstdint>
@@ -23,11 +22,14 @@
 #include <signal.h>
 
 #include "filesets/system/descriptor.h"
+#include "traces/calls/recording_memory.h"
 #include "traces/check/other_changes.h"
 #include "traces/model/trace_builder.h"
-#include "traces/record/recording_memory.h"
 
 namespace filereel {
+
+// Records what programs do to files as a trace. Implemented with BPF in the kernel, and with strace
+// for users who may not load BPF programs.
 
 struct RecordRequest {
   std::vector<std::string> command;  // program to start, looked up in PATH, and its arguments
@@ -91,5 +93,29 @@ struct RecorderBackend {
 
 // In the order that `auto` tries them.
 std::span<const RecorderBackend> recorder_backends();
+
+// How this part works: the kernel program (recorder.bpf.c with the headers *_kernel.h) runs at the
+// start and end of every system call, at page faults, switches and forks, and puts events about
+// recorded threads into a ring (bpf_event.h, the protocol of both sides). bpf_program.cc loads it;
+// its thread moves events from the ring to an EventQueue. The recording thread takes them from
+// there (bpf_event_view.h), turns each into a SystemCall (bpf_translation.h, bpf_requests.h) and
+// passes it to the CallResolver. Start with bpf_event.h, then call_begins and call_ends in
+// bpf_system_calls_kernel.h, then BpfRecorder::record in bpf_recorder.cc.
+//
+// Recording with a kernel program: nothing is stopped and almost nothing is slowed down.
+
+const RecorderBackend& bpf_backend();
+
+// How this part works: strace attaches to the held program, or to running processes
+// (strace_process.h), and writes a line for each call into a pipe. The recording thread reads the
+// pipe with the importer for strace's output (StraceImport), so a recording and an imported file
+// take the same way. A second thread waits for a stop and ends strace's output (StopMonitor).
+// Nothing is lost, because a full pipe stops strace, and strace stops the program; the price is
+// that each call takes two switches between processes. Start with StraceRecorder::record in
+// strace_recorder.cc.
+//
+// Recording with strace, for users who may not load BPF programs.
+
+const RecorderBackend& strace_backend();
 
 }  // namespace filereel

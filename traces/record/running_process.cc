@@ -21,7 +21,7 @@
 #include "filesets/system/error.h"
 #include "filesets/system/numbers.h"
 #include "filesets/system/printable.h"
-#include "filesets/system/root_user.h"
+#include "filesets/system/privileges.h"
 #include "traces/calls/path_resolution.h"
 #include "traces/open_flags.h"
 #include "traces/record/program.h"

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "traces/reel/bytes.h"
-#include "traces/reel/pack.h"
 
 namespace filereel {
 

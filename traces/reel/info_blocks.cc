@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
+#include "filesets/system/wording.h"
 #include "traces/reel/column.h"
 
 namespace filereel {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "traces/reel/pack.h"
+#include "traces/recorded_trace.h"
+#include "traces/reel/bytes.h"
 #include "traces/reel/reel_format.h"
-#include "traces/trace_info.h"
 
 namespace filereel {
 

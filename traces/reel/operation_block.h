@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "traces/reel/bytes.h"
 #include "traces/reel/operation_model.h"
-#include "traces/reel/pack.h"
 
 namespace filereel {
 

@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdint>
 
-#include "traces/recorded_operation.h"
+#include "traces/recorded_trace.h"
 
 namespace filereel {
 

@@ -9,7 +9,7 @@
 #include <functional>
 #include <vector>
 
-#include "traces/recorded_operation.h"
+#include "traces/recorded_trace.h"
 #include "traces/reel/bytes.h"
 #include "traces/reel/operation_check.h"
 

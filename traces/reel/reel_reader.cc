@@ -28,15 +28,13 @@
 #include <xxhash.h>
 
 #include "filesets/system/error.h"
-#include "filesets/system/memory.h"
+#include "filesets/system/limits.h"
 #include "filesets/system/printable.h"
-#include "traces/model/trace_counter.h"
+#include "traces/model/trace_builder.h"
 #include "traces/model/tree_model.h"
 #include "traces/reel/info_blocks.h"
-#include "traces/reel/name_blocks.h"
 #include "traces/reel/operation_block.h"
 #include "traces/reel/reel_format.h"
-#include "traces/reel/reel_input.h"
 #include "traces/reel/tree_blocks.h"
 
 namespace filereel {

@@ -1,5 +1,5 @@
 // How this folder works: a reel is a sequence of blocks (reel_format.h), and each type of block has
-// a file: name_blocks.h paths and texts, operation_block.h operations, tree_blocks.h the trees,
+// a file: tree_blocks.h paths and texts, operation_block.h operations, tree_blocks.h the trees,
 // info_blocks.h everything else. Operations are stored as columns of numbers (column.h), after a
 // model has predicted each number from earlier ones (operation_model.h, the same code for both
 // directions). operation_check.h has what every operation of a reel must obey, in writing and in

@@ -7,8 +7,7 @@
 #include <stop_token>
 #include <string>
 
-#include "traces/recorded_operation.h"
-#include "traces/trace_info.h"
+#include "traces/recorded_trace.h"
 
 namespace filereel {
 

@@ -4,8 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "traces/recorded_operation.h"
-#include "traces/trace_info.h"
+#include "traces/recorded_trace.h"
 
 namespace filereel {
 

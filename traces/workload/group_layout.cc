@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include "filesets/catalog/catalog.h"
-#include "filesets/system/counted.h"
+#include "filesets/catalogue/catalogue.h"
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/random.h"
 #include "filesets/system/units.h"
-#include "traces/operation_makers.h"
+#include "filesets/system/wording.h"
+#include "traces/operation_stream.h"
 
 namespace filereel {
 namespace {

@@ -7,9 +7,8 @@
 
 #include "filesets/file_set.h"
 #include "traces/path_table.h"
-#include "traces/workload/access_stream.h"
 #include "traces/workload/recipe.h"
-#include "traces/workload/step_stream.h"
+#include "traces/workload/thread_streams.h"
 
 namespace filereel {
 

@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "filesets/system/counted.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
+#include "filesets/system/wording.h"
 #include "traces/workload/threads_reader.h"
 
 namespace filereel {

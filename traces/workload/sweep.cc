@@ -10,11 +10,11 @@
 #include <fmt/ranges.h>
 
 #include "filesets/system/error.h"
-#include "filesets/system/nearest.h"
 #include "filesets/system/numbers.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/search.h"
 #include "filesets/system/units.h"
+#include "filesets/system/wording.h"
 
 namespace filereel {
 namespace {

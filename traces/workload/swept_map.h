@@ -12,8 +12,8 @@
 #include <fmt/ranges.h>
 
 #include "filesets/specification/yaml_reader.h"
-#include "filesets/system/nearest.h"
 #include "filesets/system/printable.h"
+#include "filesets/system/wording.h"
 #include "traces/workload/sweep.h"
 
 namespace filereel {

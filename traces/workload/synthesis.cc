@@ -8,11 +8,11 @@
 
 #include <fmt/format.h>
 
-#include "filesets/system/counted.h"
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/random.h"
 #include "filesets/system/search.h"
+#include "filesets/system/wording.h"
 #include "traces/workload/group_layout.h"
 
 namespace filereel {

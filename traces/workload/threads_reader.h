@@ -10,6 +10,15 @@
 
 namespace filereel {
 
+// Reads the access pattern of a workload.
+
+// An access mix on the files of a group. Throws Error(unusable_input).
+AccessMix read_access(const YamlValue& value, Sweep& sweep, const RecipeFiles& files, bool direct);
+
+SyncPolicy read_sync(const YamlValue& value, Sweep& sweep);
+// For a step, where it is optional.
+SyncKind read_step_sync(const YamlValue& value);
+
 // State of a group of files at the start of a phase.
 enum class GroupState : std::uint8_t {
   absent,   // not created yet, or removed

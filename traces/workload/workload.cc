@@ -4,13 +4,13 @@
 
 #include <fmt/format.h>
 
-#include "filesets/catalog_file.h"
-#include "filesets/system/counted.h"
+#include "filesets/catalogue_file.h"
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/search.h"
+#include "filesets/system/wording.h"
+#include "traces/workload/recipe.h"
 #include "traces/workload/recipe_reader.h"
-#include "traces/workload/recipe_scaling.h"
 
 namespace filereel {
 
@@ -96,9 +96,9 @@ std::vector<std::pair<std::string, std::string>> Workload::parameters(std::uint6
   return parameters;
 }
 
-std::vector<CatalogWorkload> list_catalog_workloads() {
-  std::vector<CatalogWorkload> workloads;
-  for (const CatalogFile& file : workload_catalog()) {
+std::vector<CatalogueWorkload> list_catalogue_workloads() {
+  std::vector<CatalogueWorkload> workloads;
+  for (const CatalogueFile& file : workload_catalogue()) {
     const Workload workload = Workload::from_yaml(file.text, file.name);
     const bool recorded = !workload.recipe(0).reel.empty();
     workloads.push_back({workload.name, workload.description, recorded});
@@ -106,12 +106,12 @@ std::vector<CatalogWorkload> list_catalog_workloads() {
   return workloads;
 }
 
-bool is_catalog_workload(std::string_view name) {
-  return contains(workload_catalog(), name, &CatalogFile::name);
+bool is_catalogue_workload(std::string_view name) {
+  return contains(workload_catalogue(), name, &CatalogueFile::name);
 }
 
-Workload catalog_workload(std::string_view name) {
-  if (const auto* found = find_or_null(workload_catalog(), name, &CatalogFile::name)) {
+Workload catalogue_workload(std::string_view name) {
+  if (const auto* found = find_or_null(workload_catalogue(), name, &CatalogueFile::name)) {
     return Workload::from_yaml(found->text, found->name);
   }
   throw Error(

@@ -1,8 +1,8 @@
 // How this folder works: a Workload is a YAML document with values that may be swept (sweep.h). At
 // each point of the sweep, recipe_reader.h turns it into a Recipe (recipe.h), which is plain data,
 // checked and complete. Synthesis (synthesis.h) turns a Recipe into files and, for each phase, into
-// a trace: one source of operations per thread, of accesses at positions (access_stream.h) or of
-// steps on files (step_stream.h). Start with recipe.h, then synthesis.h.
+// a trace: one source of operations per thread, of accesses at positions (thread_streams.h) or of
+// steps on files (thread_streams.h). Start with recipe.h, then synthesis.h.
 //
 // Workloads in YAML (docs/workloads.md), with sweeps.
 #pragma once
@@ -58,16 +58,16 @@ class Workload {
   Sweep sweep_;
 };
 
-struct CatalogWorkload {
+struct CatalogueWorkload {
   std::string name, description;
   bool recorded = false;  // of a program, not synthesised from phases
 };
 
-// All of traces/catalog/*.yaml in alphabetical order.
-std::vector<CatalogWorkload> list_catalog_workloads();
-bool is_catalog_workload(std::string_view name);
+// All of traces/catalogue/*.yaml in alphabetical order.
+std::vector<CatalogueWorkload> list_catalogue_workloads();
+bool is_catalogue_workload(std::string_view name);
 
 // One of the catalogue. Throws Error(usage) for an unknown name.
-Workload catalog_workload(std::string_view name);
+Workload catalogue_workload(std::string_view name);
 
 }  // namespace filereel

@@ -116,7 +116,7 @@ function showWork(data) {
   if (all.size === 0) return;
   const part = section('What it does');
   part.id = 'work';
-  // As step_of in replay/report/formatting.h.
+  // As step_of in replay/report/figures.h.
   const nameOf = ({job, set}) => !set ? job : job === 'fc-test' ? set : `${job} ${set}`;
   for (const {work, results} of all.values()) {
     const some = results.length < data.results.length;

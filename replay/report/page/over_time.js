@@ -1,6 +1,6 @@
 // A measurement over time: operations by time and latency as a heat map, and the throughput.
 
-// [{interval, bin, count}] of a course, see cells_of in replay/report/tails.h.
+// [{interval, bin, count}] of a course, see cells_of in replay/report/tails_data.h.
 function heatCells({cells}, bins) {
   const list = [];
   let at = 0;

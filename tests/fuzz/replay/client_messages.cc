@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "replay/clients/message_contents.h"
+#include "replay/clients/clients.h"
 #include "tests/fuzz/fuzz_target.h"
 
 FUZZ_TARGET(client_messages) {

@@ -1,5 +1,5 @@
 // Plans: whatever the bytes are, the only exception is Error and nothing grows without bound.
-#include "replay/run/plan.h"
+#include "replay/plan/plan.h"
 
 #include <cstdint>
 #include <string_view>

@@ -8,7 +8,7 @@
 #include "filesets/system/error.h"
 #include "replay/results/result_json.h"
 #include "tests/fuzz/fuzz_target.h"
-#include "tools/result_table.h"
+#include "tools/cli/result_table.h"
 
 FUZZ_TARGET(result) {
   filereel::Result result;

@@ -13,8 +13,8 @@
 #include "tests/fuzz/traces/checked_operations.h"
 #include "traces/calls/call_resolver.h"
 #include "traces/check/other_changes.h"
-#include "traces/record/bpf_other_changes.h"
-#include "traces/record/bpf_translation.h"
+#include "traces/record/bpf/bpf_receiver.h"
+#include "traces/record/bpf/bpf_translation.h"
 
 FUZZ_TARGET(bpf_events) {
   using namespace filereel;

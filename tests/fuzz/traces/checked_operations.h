@@ -7,7 +7,7 @@
 #include <set>
 
 #include "traces/operation.h"
-#include "traces/recorded_operation.h"
+#include "traces/recorded_trace.h"
 
 class CheckedOperations final : public filereel::OperationSink {
  public:

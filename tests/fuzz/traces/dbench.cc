@@ -4,7 +4,7 @@
 
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/traces/importer.h"
-#include "traces/import/dbench_loadfile.h"
+#include "traces/import/importers.h"
 
 FUZZ_TARGET(dbench) {
   fuzz_importer(filereel::dbench_importer(),

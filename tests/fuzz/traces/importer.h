@@ -10,8 +10,8 @@
 #include "filesets/system/error.h"
 #include "tests/traces/recorded.h"
 #include "traces/export/dump.h"
-#include "traces/export/exporter.h"
-#include "traces/import/importer.h"
+#include "traces/export/exporters.h"
+#include "traces/import/importers.h"
 
 class CheckedSink final : public filereel::OperationSink {
  public:

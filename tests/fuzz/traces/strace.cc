@@ -5,7 +5,7 @@
 
 #include "filesets/system/error.h"
 #include "tests/fuzz/fuzz_target.h"
-#include "traces/import/strace_importer.h"
+#include "traces/import/importers.h"
 
 namespace {
 

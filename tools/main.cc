@@ -1,6 +1,0 @@
-#include "filesets/system/stacks.h"
-#include "tools/command_line.h"
-
-int main(int argc, char** argv) {
-  return filereel::on_large_stack([&] { return filereel::run_command_line(argc, argv); });
-}
