@@ -1,8 +1,8 @@
 // How this folder works: a FileSet says which files exist before and after work. It has an
-// EntryList (entries.h) of entries (entries.h: path, kind, size, permissions, content), in the
-// order of their creation. Everything else of this layer makes file sets (specification, formats,
-// scan, catalogue), generates their bytes (content), or creates and removes files safely
-// (ownership). Start with entries.h, then FileSet here.
+// EntryList of entries (entries.h: path, kind, size, permissions, content), in the order of their
+// creation. Everything else of this layer makes file sets (specification, formats, scan,
+// catalogue), generates their bytes (content), or creates and removes files safely (ownership).
+// Start with entries.h, then FileSet here.
 //
 // A file set: directories and files, and how the content of files is generated.
 #pragma once

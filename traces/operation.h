@@ -1,9 +1,8 @@
 // How this folder works: an Operation is one action on files, with everything by number: paths are
-// in a PathTable (path_table.h), texts in a TextTable (path_table.h). A workload passes Operations
-// to the engine through an OperationSource (operation_source.h). A recorded trace has a
-// RecordedOperation (recorded_trace.h) for each, with times, and its metadata in TraceInfo
-// (recorded_trace.h). Everything else of this layer makes, stores or changes such sequences. Start
-// with Operation here and the table in operation.cc.
+// in a PathTable, texts in a TextTable (path_table.h). A workload passes Operations to the engine
+// through an OperationSource (operation_source.h). A recorded trace has a RecordedOperation for
+// each, with times, and its metadata in TraceInfo (recorded_trace.h). Everything else of this layer
+// makes, stores or changes such sequences. Start with Operation here and the table in operation.cc.
 //
 // The operation model: one action on files. Workloads, reels and importers produce operations; the
 // engine executes them.

@@ -1,7 +1,7 @@
 // How this folder works: yaml_reader.h reads YAML strictly, specification.cc reads the language of
 // file sets with it, file_group.h turns each group of the text into entries, by sizes from
-// distribution.h and directories from file_group.h, and scaling.h scales sets without changing
-// their structure. Workloads and plans use the same YAML reader. Start here, then specification.cc.
+// distribution.h, and scaling.h scales sets without changing their structure. Workloads and plans
+// use the same YAML reader. Start here, then specification.cc.
 //
 // File sets as YAML specifications: see docs/file-sets.md.
 #pragma once

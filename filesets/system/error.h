@@ -1,8 +1,8 @@
 // How this folder works: small helpers for all other folders, one purpose per file, independent of
 // each other as far as possible: text for people (printable.h, units.h, wording.h, failure_text.h),
-// owned system objects (descriptor.h, programs.h), and questions to the system (limits.h,
-// mounts.h, limits.h, privileges.h). It includes no other folder. Start with Error here, which all
-// code throws, and descriptor.h.
+// owned system objects (descriptor.h, programs.h), and questions to the system (limits.h, mounts.h,
+// privileges.h). It includes no other folder. Start with Error here, which all code throws, and
+// descriptor.h.
 //
 // The only exception type: an error that the user must fix. Derived types have its parts as data,
 // for callers that know more of the place: these compose another text from them.

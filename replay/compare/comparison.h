@@ -7,7 +7,7 @@
 // with compare_matching in comparison.cc, then the top of sessions.h.
 //
 // Comparison of two results or two groups of results, as plain data. docs/compare.md describes the
-// method; comparison_formats.h and comparison_formats.h write it.
+// method; comparison_formats.h writes it.
 #pragma once
 
 #include <algorithm>

@@ -1,11 +1,10 @@
 // How this folder works: replay() in replayer.cc creates an engine and a thread for each source of
 // operations of a Trace. A Lane (lane.h) is the loop of such a thread: it takes operations in
 // batches, waits for other lanes (lane_board.h) or for due times, and passes calls to its IoEngine,
-// declared here. An engine executes them (operation_executor.h, by engine_calls.h or
-// engine_calls.h), measures each, and counts and compares the results (outcome_recorder.h). Nothing
-// in that loop allocates; locks are taken only to wait, and for results that differ. Start with
-// Lane::take_all in lane.cc, then SequentialEngine::perform in sequential_engine.h: these two are
-// the hot path.
+// declared here. An engine executes them (operation_executor.h, by the calls of engine_calls.h),
+// measures each, and counts and compares the results (outcome_recorder.h). Nothing in that loop
+// allocates; locks are taken only to wait, and for results that differ. Start with Lane::take_all
+// in lane.cc, then SequentialEngine::perform in sequential_engine.h: these two are the hot path.
 //
 // Executes operations. Three implementations: blocking system calls, io_uring, and null, which
 // makes no calls and so measures filereel's overhead.

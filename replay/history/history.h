@@ -1,7 +1,7 @@
-// How this folder works: a history is a directory of result files. history.cc reads it,
-// history.h names new files by drive and firmware, trend.h finds changes over time by the
-// comparisons of the compare folder, and history_page.h shows them. There is no index: the files
-// are all there is. Start here, then trend.h.
+// How this folder works: a history is a directory of result files. history.cc reads it and names
+// new files by drive and firmware, trend.h finds changes over time by the comparisons of the
+// compare folder, and history_page.h shows them. There is no index: the files are all there is.
+// Start here, then trend.h.
 //
 // A directory of results, by drive and firmware (docs/guide-firmware.md). It holds only files, so
 // users can copy, rename and delete them.

@@ -1,8 +1,7 @@
 // How this folder works: these headers are what the hot path of a replay uses to measure: a clock
 // here (tick_counter.h has the counter of each processor), counters that others may read
-// (counter.h), a histogram (histogram.h) and a grid of time and latency (histogram.h); and what
-// makes threads wait or work for a given time (clock.h, clock.h). Start here, then
-// histogram.h.
+// (counter.h), a histogram (histogram.h) and a grid of time and latency, both in histogram.h. Start
+// here, then histogram.h.
 //
 // Clocks: the stopwatch, precise sleep, and the processor time of this process.
 #pragma once

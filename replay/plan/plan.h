@@ -1,9 +1,9 @@
 // How planning works: names on the command line become items of the catalogue (catalogue.h), items
-// become jobs (job_sources.h), and jobs with their options become a Plan, declared here. kParameters
-// (job_options.h) is the table of their options, for the command line and for plans; job_settings.h
-// reads the settings of plans. Values further out win: the command line, the job in its plan, the
-// plan. Nothing here touches a volume. Start with load_plan() in plan.cc, then job_options.h, the
-// table that most changes concern.
+// become jobs (job_sources.h), and jobs with their options become a Plan, declared here.
+// kParameters (job_options.h) is the table of their options, for the command line and for plans;
+// job_settings.h reads the settings of plans. Values further out win: the command line, the job in
+// its plan, the plan. Nothing here touches a volume. Start with load_plan() in plan.cc, then
+// job_options.h, the table that most changes concern.
 //
 // A plan, or suite: jobs × file systems × repetitions (docs/plans.md).
 #pragma once

@@ -1,8 +1,8 @@
 // How this folder works: results are pooled by drive (pool.h) and put into one table (overview.h).
 // conclusions.h draws conclusions from it, the same for all formats. The page gets everything as
-// JSON from here, in parts from other files, such as ranking_data.h; html_report.h embeds it in a
-// template, whose scripts only draw. text_reports.h declares the other formats. Start with
-// report_data() in html_report.cc.
+// JSON from here, in parts from other files, such as ranking_data.h, embedded in a template whose
+// scripts only draw. text_reports.h declares the other formats. Start with report_data() in
+// html_report.cc.
 //
 // The report as an HTML page.
 #pragma once

@@ -1,9 +1,8 @@
 // How this folder works: a feeder thread (feeder.h) reads the trace in its order, finds what each
-// operation must wait for (dependencies.h, with a file such as resource_dependencies.h for each
-// kind of resource), leaves out what follows from other waits (happens_before.h), adds due times
-// (pacing.h), and passes chunks of operations to the lanes (feeder.h). The lanes are threads of
-// the engine and wait on its LaneBoard. Start with Schedule here and Feeder::add in feeder.cc; then
-// dependencies.cc.
+// operation must wait for (dependencies.h; resource_dependencies.h has each kind of resource),
+// leaves out what follows from other waits (happens_before.h), adds due times (pacing.h), and
+// passes chunks of operations to the lanes (feeder.h). The lanes are threads of the engine and wait
+// on its LaneBoard. Start with Schedule here and Feeder::add in feeder.cc; then dependencies.cc.
 //
 // A recorded trace compiled for replay: for each lane, what to do and what to wait for.
 #pragma once

@@ -1,9 +1,8 @@
 // How this folder works: each file is one method on plain numbers, with the source of its formula;
-// nothing here knows of results. summary.h describes a sample, summary.h and summary.h give
-// intervals, rank_tests.h and significance.h test, significance.h corrects for many tests,
-// rank_tests.h, summary.h and summary.h find what makes samples unreliable. significance.h has the
-// error budget that comparisons promise. Start with the functions here; comparisons begin with
-// rank_tests.h.
+// nothing here knows of results. summary.h describes a sample, with intervals and with what makes
+// it unreliable: outliers, several modes. rank_tests.h compares samples, and finds drift.
+// significance.h corrects for many tests, and has the error budget that comparisons promise. Start
+// with the functions here; comparisons begin with rank_tests.h.
 //
 // Figures of several values: medians, spread, outliers, shape and confidence intervals.
 #pragma once

@@ -1,9 +1,9 @@
 // How this folder works: a Target (target.h) is a volume as the user named it, and open_volume()
 // makes a Volume of it: a directory (directory_volume.cc), or a file system that filereel formats
-// on a BackingStore (device_volume.cc, backing_store.h). file_system.h and file_system.h are
-// the tables of file systems and drivers. What a result says of a volume comes from the other
-// headers: its drives (device_identity.h), layers, features and shares. Start with Volume below,
-// then directory_volume.cc.
+// on a BackingStore (device_volume.cc, backing_store.h). file_system.h has the tables of file
+// systems and drivers. What a result says of a volume comes from the other headers: its drives
+// (device_identity.h), layers, features and shares. Start with Volume below, then
+// directory_volume.cc.
 //
 // A volume to replay on.
 #pragma once

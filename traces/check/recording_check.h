@@ -1,7 +1,7 @@
-// How this folder works: while a trace is built, check_text.h and content_check.h remember
-// what a check needs. At the end, recording_check.cc walks the tree that the model expects and
-// compares each name with the real one, with the help of content_check.h and content_check.h;
-// other_changes.h has what other processes did, and check_text.h the messages. Start here.
+// How this folder works: while a trace is built, check_text.h and content_check.h remember what a
+// check needs. At the end, recording_check.cc walks the tree that the model expects and compares
+// each name with the real one, with the help of content_check.h; other_changes.h has what other
+// processes did, and check_text.h the messages. Start here.
 //
 // Compares a recording with reality. A trace is a claim about what a program did; after the program
 // has ended, the tree that the claim implies is compared with the real one. A replay compares with

@@ -1,6 +1,6 @@
 // How this folder works: an Importer is a row of the table in importers.cc. Each reads lines
 // (line_reader.cc) of one format into a TraceBuilder, directly (fio_iolog.cc, dbench_loadfile.cc)
-// or as calls (SystemCall) for a CallResolver (io_riot.cc, strace). strace_import.h passes on
+// or as calls (SystemCall) for a CallResolver (strace). strace_import.h passes on
 // strace's lines, strace_reader.h reads one call by the table of calls, and strace_lexer.h and
 // strace_text.h its text. Start with Importer below, then fio_iolog.cc for a small format or
 // strace_import.cc for the large one.

@@ -94,28 +94,8 @@ struct RecorderBackend {
 // In the order that `auto` tries them.
 std::span<const RecorderBackend> recorder_backends();
 
-// How this part works: the kernel program (recorder.bpf.c with the headers *_kernel.h) runs at the
-// start and end of every system call, at page faults, switches and forks, and puts events about
-// recorded threads into a ring (bpf_event.h, the protocol of both sides). bpf_program.cc loads it;
-// its thread moves events from the ring to an EventQueue. The recording thread takes them from
-// there (bpf_event_view.h), turns each into a SystemCall (bpf_translation.h, bpf_requests.h) and
-// passes it to the CallResolver. Start with bpf_event.h, then call_begins and call_ends in
-// bpf_system_calls_kernel.h, then BpfRecorder::record in bpf_recorder.cc.
-//
-// Recording with a kernel program: nothing is stopped and almost nothing is slowed down.
-
+// Recording with a kernel program, and with strace (bpf_recorder.cc, strace_recorder.cc).
 const RecorderBackend& bpf_backend();
-
-// How this part works: strace attaches to the held program, or to running processes
-// (strace_process.h), and writes a line for each call into a pipe. The recording thread reads the
-// pipe with the importer for strace's output (StraceImport), so a recording and an imported file
-// take the same way. A second thread waits for a stop and ends strace's output (StopMonitor).
-// Nothing is lost, because a full pipe stops strace, and strace stops the program; the price is
-// that each call takes two switches between processes. Start with StraceRecorder::record in
-// strace_recorder.cc.
-//
-// Recording with strace, for users who may not load BPF programs.
-
 const RecorderBackend& strace_backend();
 
 }  // namespace filereel

@@ -1,10 +1,10 @@
 // How this folder works: a reel is a sequence of blocks (reel_format.h), and each type of block has
-// a file: tree_blocks.h paths and texts, operation_block.h operations, tree_blocks.h the trees,
-// info_blocks.h everything else. Operations are stored as columns of numbers (column.h), after a
-// model has predicted each number from earlier ones (operation_model.h, the same code for both
-// directions). operation_check.h has what every operation of a reel must obey, in writing and in
-// reading. Start with docs/reel-format.md, then ReelWriter::add in reel_writer.cc and
-// ReelReader::State::load in reel_reader.cc.
+// a file: tree_blocks.h paths, texts and trees, operation_block.h operations, info_blocks.h
+// everything else. Operations are stored as columns of numbers (column.h), after a model has
+// predicted each number from earlier ones (operation_model.h, the same code for both directions).
+// operation_check.h has what every operation of a reel must obey, in writing and in reading. Start
+// with docs/reel-format.md, then ReelWriter::add in reel_writer.cc and ReelReader::State::load in
+// reel_reader.cc.
 //
 // Reads `.reel` files: the format of docs/reel-format.md.
 #pragma once

@@ -1,8 +1,8 @@
 // How this folder works: a Workload is a YAML document with values that may be swept (sweep.h). At
 // each point of the sweep, recipe_reader.h turns it into a Recipe (recipe.h), which is plain data,
 // checked and complete. Synthesis (synthesis.h) turns a Recipe into files and, for each phase, into
-// a trace: one source of operations per thread, of accesses at positions (thread_streams.h) or of
-// steps on files (thread_streams.h). Start with recipe.h, then synthesis.h.
+// a trace: one source of operations per thread, of accesses at positions or of steps on files
+// (thread_streams.h). Start with recipe.h, then synthesis.h.
 //
 // Workloads in YAML (docs/workloads.md), with sweeps.
 #pragma once

@@ -1,6 +1,6 @@
-// How this folder works: completion.cc answers a Tab from the definition of the command line,
-// values.cc is the table of values, completion.cc has the scripts of the shells. Start with
-// complete_words() below.
+// How this folder works: completion.cc answers a Tab from the definition of the command line, and
+// has the scripts of the shells; values.cc is the table of values. Start with complete_words()
+// below.
 //
 // Completion of the command line in shells.
 //
