@@ -208,7 +208,7 @@ class FittedFcTest final : public FittedJob {
  private:
   const FileSet& set() const { return fitted_.set; }
 
-  FcTestOptions options_of_test(const ClientPart& client) const {
+  FcTestOptions options_of_test(const ClientRank& client) const {
     FcTestOptions options = options_.fc_test;
     options.fill_holes = fitted_.holes_filled > 0;
     options.near_copy = copies_on(Role::near, fc_steps_) > 1;

@@ -63,7 +63,7 @@ struct VolumeCount {
 
 // One of several clients that run a job together. Each does the whole job, on files with content
 // of its own, unless they share the files (JobOptions::share): then each does a part of it.
-struct ClientPart {
+struct ClientRank {
   std::uint32_t client = 0, clients = 1;  // its number, from 0, and their number
   bool share = false;
 
@@ -89,7 +89,7 @@ struct PlannedVolumes {
   std::vector<Formatted> formatted = {};  // file systems, one after another; empty: no formatting
   // By role: the limits of a directory; nothing for a volume to be formatted. Empty: unknown.
   std::vector<std::optional<FileSystemLimits>> directories = {};
-  ClientPart client = {};
+  ClientRank client = {};
 
   std::vector<FileSystemKind> kinds() const;
   // The limits of all volumes together: for each file system, or of the directories alone.
@@ -190,7 +190,7 @@ struct FittingPlace {
   Volumes volumes;
   std::uint64_t free_bytes = 0;  // of the volume with the least, for files that fill it
   Result& result;                // for warnings and changed names
-  ClientPart client = {};
+  ClientRank client = {};
 };
 
 // The common part of job records; `name` is used unless the options set one.

@@ -112,7 +112,7 @@ class FittedReplay final : public FittedJob {
  public:
   FittedReplay(RecordedTrace& original, const TraceDemands& demands,
                std::optional<std::uint64_t> transactions, const JobOptions& options,
-               const std::vector<FileSystemLimits>& limits, const ClientPart& client)
+               const std::vector<FileSystemLimits>& limits, const ClientRank& client)
       : options_(options),
         copies_(copies_of(options) > 1 ? std::make_unique<TraceCopies>(original, copies_of(options))
                                        : nullptr),

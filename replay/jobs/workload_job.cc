@@ -84,7 +84,7 @@ std::optional<std::string> why_without_uring(const Recipe& recipe, const JobOpti
 }
 
 SynthesisOptions synthesis_options(const Recipe& recipe, const JobOptions& options,
-                                   const ClientPart& client) {
+                                   const ClientRank& client) {
   return {.depth_as_threads =
               options.engine == EngineKind::blocking || why_without_uring(recipe, options),
           .free_bytes = kVolumeToFill,

@@ -309,10 +309,10 @@ ClientWork::ClientWork(Clients& clients, bool several, const Job& job, std::uint
                        const Volumes& volumes)
     : clients_(clients), several_(several), job_(job), point_(point), volumes_(volumes) {
   const std::uint32_t wanted = job.clients(point);
-  part_.clients = wanted > 0 ? wanted : clients.count();
-  part_.share = several && job.options(point).share;
-  idle_ = clients.rank() >= part_.clients;
-  part_.client = idle_ ? 0 : clients.rank();
+  rank_.clients = wanted > 0 ? wanted : clients.count();
+  rank_.share = several && job.options(point).share;
+  idle_ = clients.rank() >= rank_.clients;
+  rank_.client = idle_ ? 0 : clients.rank();
 }
 
 void ClientWork::prepare(std::optional<FileSystemKind> kind) const {
@@ -336,22 +336,22 @@ std::uint64_t ClientWork::free_bytes() const {
 
 void ClientWork::fit(std::uint64_t free_bytes, Result& result) {
   const auto fit_as = [&](std::uint32_t client, Result& to) {
-    ClientPart part = part_;
-    part.client = client;
-    return job_.fit(point_, {volumes_, free_bytes, to, part});
+    ClientRank rank = rank_;
+    rank.client = client;
+    return job_.fit(point_, {volumes_, free_bytes, to, rank});
   };
   const std::size_t before = result.warnings.size();
-  own_ = fit_as(part_.client, result);
+  own_ = fit_as(rank_.client, result);
   name_warnings(job_, before, result);
-  const std::uint32_t shift = job_.options(point_).shift % part_.clients;
+  const std::uint32_t shift = job_.options(point_).shift % rank_.clients;
   if (shift == 0) return;
-  shifted_to_ = (part_.client + shift) % part_.clients;
+  shifted_to_ = (rank_.client + shift) % rank_.clients;
   Result same;  // its warnings are in the result already
   shifted_ = fit_as(shifted_to_, same);
 }
 
 bool ClientWork::fill(const std::stop_token& stop) const {
-  const bool works = !idle_ && !(part_.share && part_.client > 0);
+  const bool works = !idle_ && !(rank_.share && rank_.client > 0);
   for (std::size_t i = 0; i < kRoles; ++i) {
     const auto role = static_cast<Role>(i);
     Volume* const volume = volumes_.of(role);
@@ -373,9 +373,9 @@ std::optional<StepSamples> ClientWork::measure(std::size_t step, MeasureOptions 
   StartFigures start;
   how.meet = [&] { clients_.meet(); };
   how.gate = [&](const std::function<void()>& begin) { start = clients_.start(begin); };
-  how.meet_at_end = part_.share;
+  how.meet_at_end = rank_.share;
   // A common tree is verified once.
-  if (part_.share && !clients_.first() && how.verify == Verification::tree) {
+  if (rank_.share && !clients_.first() && how.verify == Verification::tree) {
     how.verify = Verification::results;
   }
   std::optional<StepSamples> samples;
@@ -395,7 +395,7 @@ std::optional<StepSamples> ClientWork::measure(std::size_t step, MeasureOptions 
 
 void ClientWork::enter(std::uint32_t client) const {
   for (Volume* volume : volumes_.all()) {
-    volume->enter(part_.share ? std::nullopt : std::optional(client));
+    volume->enter(rank_.share ? std::nullopt : std::optional(client));
   }
 }
 

@@ -66,7 +66,7 @@ class ClientWork {
 
  private:
   // On the volumes: one for each client, or a common one.
-  std::uint32_t trees() const { return part_.share ? 1 : part_.clients; }
+  std::uint32_t trees() const { return rank_.share ? 1 : rank_.clients; }
   void enter(std::uint32_t client) const;
 
   Clients& clients_;
@@ -74,7 +74,7 @@ class ClientWork {
   const Job& job_;
   const std::uint64_t point_;
   const Volumes& volumes_;
-  ClientPart part_;
+  ClientRank rank_;
   bool idle_ = false;
   // The job on its own files, and on those of another client (JobOptions::shift).
   std::unique_ptr<FittedJob> own_, shifted_;

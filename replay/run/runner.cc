@@ -1,4 +1,4 @@
-// The loops, from the outside: parts (a job on a file system), repetitions, points of the sweep,
+// The loops, from the outside: jobs (each on a file system), repetitions, points of the sweep,
 // sides (volumes in turns), steps. Repetitions are outside of points and sides, although that
 // formats more often: the state of machine and drive drifts, and so it affects all points and
 // volumes alike. The order of the sides is reversed from each repetition, and point, to the next
@@ -78,13 +78,13 @@ bool was_stopped(std::span<Measurement* const> measurements, std::uint32_t run) 
 
 // Whether two sides share their far volumes, which then hold the files of the side measured last.
 bool share_far(const std::vector<VolumeUnderTest>& sides) {
-  return sides.size() > 1 && sides.front().parts.front().far == sides.back().parts.front().far;
+  return sides.size() > 1 && sides.front().by_part.front().far == sides.back().by_part.front().far;
 }
 
 // The volumes of a side that a job uses at a point.
 Volumes volumes_of(const Job& job, std::uint64_t point, const VolumeUnderTest& side) {
   if (needs_no_volume(job)) return {};
-  Volumes volumes = side.parts[job.part(point)];
+  Volumes volumes = side.by_part[job.part(point)];
   volumes.far.resize(std::min(volumes.far.size(), job.volume_count().most - 1));
   return volumes;
 }
@@ -106,16 +106,16 @@ void change_places(const Job& job, const std::vector<VolumeUnderTest>& sides) {
   }
 }
 
-// The state of a side while a part of the run is measured.
+// The state of a side while a job is measured.
 struct SideState {
   std::optional<std::uint64_t> point;  // the volumes hold the files that its steps left
   std::uint64_t free_bytes = 0;        // when they were prepared, see FittingPlace
   std::vector<std::size_t> first;      // by point: its first measurement
 };
 
-// A point of a part in one repetition, on one side.
+// A point of a job in one repetition, on one side.
 struct PointRun {
-  const StagedJob& part;
+  const StagedJob& staged;
   const VolumeUnderTest& side;
   Volumes volumes;  // volumes of the side that the job uses
   std::uint64_t point = 0;
@@ -251,12 +251,12 @@ class Run {
     if (!request_.for_comparison) return;
     PlannedRuns planned = planned_runs(stage, request_.targets.control.has_value(), counts);
     if (stage.sides.size() == 1 && !planned.ranked && has_only_replays(stage)) return;
-    for (const StagedJob& part : stage.parts) {
-      if (is_automatic(*part.job, request_)) {
+    for (const StagedJob& staged : stage.jobs) {
+      if (is_automatic(*staged.job, request_)) {
         planned.some_automatic = true;
         continue;
       }
-      planned.least = std::min(planned.least, runs_of(*part.job, request_));
+      planned.least = std::min(planned.least, runs_of(*staged.job, request_));
     }
     observer_.notice(runs_notice(planned));
   }
@@ -280,7 +280,7 @@ class Run {
     for (std::size_t i = 0; i < stage.sides.size(); ++i) {
       const VolumeUnderTest& side = stage.sides[i];
       if (&side == control_of(stage)) continue;
-      Volume* const near = side.parts.front().near;
+      Volume* const near = side.by_part.front().near;
       if (!near) continue;
       auto measured = measure_baselines(*near, shapes, observer_, request_.stop, *side.result);
       if (!measured) return false;
@@ -297,20 +297,20 @@ class Run {
   // Automatic repetitions share the budget equally.
   bool measure_parts(const Stage& stage, const Baselines& baselines, TimeEstimate& estimate) {
     SharedBudget budget(request_.auto_runs, count_automatic(stage, request_));
-    for (std::size_t i = 0; i < stage.parts.size(); ++i) {
-      const StagedJob& part = stage.parts[i];
-      const auto limits = is_automatic(*part.job, request_) ? budget.next() : std::nullopt;
-      estimate.begin_part(i, limits ? limits->budget_s : 0);
-      if (!measure_part(part, stage.sides, baselines, limits, estimate)) return false;
-      estimate.end_part();
+    for (std::size_t i = 0; i < stage.jobs.size(); ++i) {
+      const StagedJob& staged = stage.jobs[i];
+      const auto limits = is_automatic(*staged.job, request_) ? budget.next() : std::nullopt;
+      estimate.begin_job(i, limits ? limits->budget_s : 0);
+      if (!measure_job(staged, stage.sides, baselines, limits, estimate)) return false;
+      estimate.end_job();
     }
     return true;
   }
 
-  bool measure_part(const StagedJob& part, const std::vector<VolumeUnderTest>& sides,
-                    const Baselines& baselines, const std::optional<AutoRuns>& limits,
-                    TimeEstimate& estimate) {
-    const Job& job = *part.job;
+  bool measure_job(const StagedJob& staged, const std::vector<VolumeUnderTest>& sides,
+                   const Baselines& baselines, const std::optional<AutoRuns>& limits,
+                   TimeEstimate& estimate) {
+    const Job& job = *staged.job;
     std::vector<SideState> standing(sides.size());
     for (SideState& one : standing) one.first.resize(job.points());
     Repetitions repetitions(runs_of(job, request_), limits, now_ns,
@@ -328,7 +328,7 @@ class Run {
         for (const std::size_t turn : turns_of(number, sides.size())) {
           const VolumeUnderTest& side = sides[turn];
           const Volumes volumes = volumes_of(job, point, side);
-          const PointRun turned{part, side, volumes, point, repetitions, estimate};
+          const PointRun turned{staged, side, volumes, point, repetitions, estimate};
           if (!measure_point(turned, turn, baselines, standing[turn])) return false;
           if (volumes.far.empty() || !share_far(sides)) continue;
           for (SideState& one : standing) {
@@ -344,7 +344,7 @@ class Run {
   bool measure_point(const PointRun& turned, std::size_t side, const Baselines& baselines,
                      SideState& standing) {
     if (request_.stop.stop_requested()) return false;
-    const Job& job = *turned.part.job;
+    const Job& job = *turned.staged.job;
     Result& result = *turned.side.result;
     const Volumes& volumes = turned.volumes;
     const bool anew = !standing.point || !job.follows(*standing.point, turned.point);
@@ -352,10 +352,10 @@ class Run {
     turned.estimate.begin_unit(turned.point, side);
     ClientWork work(clients_, request_.clients != nullptr, job, turned.point, volumes);
     if (anew) {
-      for (const Volumes& other : turned.side.parts) {
+      for (const Volumes& other : turned.side.by_part) {
         if (other.near && other.near != volumes.near) other.near->rest();
       }
-      work.prepare(turned.part.kind);
+      work.prepare(turned.staged.kind);
       for (const Volume* volume : volumes.all()) add_volume(*volume, result);
       standing.free_bytes = work.free_bytes();
     }
@@ -379,14 +379,14 @@ class Run {
   bool measure_steps(const PointRun& turned, const ClientWork& work, std::size_t measurement) {
     const std::vector<Step>& steps = work.fitted().steps();
     StepInfo info{.file_system = turned.volumes.near ? turned.volumes.file_system() : "",
-                  .set = name_at(*turned.part.job, turned.point),
+                  .set = name_at(*turned.staged.job, turned.point),
                   .operation = "",
                   .run = turned.repetitions.run(),
                   .runs = turned.repetitions.runs(),
                   .volume = turned.side.name,
-                  .job = turned.part.job->record().name,
-                  .of_set = turned.part.job->set(),
-                  .point = turned.part.job->parameters(turned.point)};
+                  .job = turned.staged.job->record().name,
+                  .of_set = turned.staged.job->set(),
+                  .point = turned.staged.job->parameters(turned.point)};
     for (std::size_t i = 0; i < steps.size(); ++i) {
       if (request_.stop.stop_requested()) return false;
       info.operation = steps[i].operation;
@@ -409,7 +409,7 @@ class Run {
 
   bool run_step(const PointRun& turned, const ClientWork& work, std::size_t step,
                 const StepInfo& info, std::span<Measurement> places) {
-    const Job& job = *turned.part.job;
+    const Job& job = *turned.staged.job;
     Result& result = *turned.side.result;
     ReplayProgress progress;
     const StepWatch watch(observer_, info, progress);

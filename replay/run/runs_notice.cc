@@ -20,9 +20,9 @@ namespace filereel {
 
 PlannedRuns planned_runs(const Stage& stage, bool control, const MeasurementCounts& counts) {
   std::map<const Job*, std::size_t> file_systems;  // by job
-  const std::size_t volumes = stage.sides.front().parts.front().all().size();
+  const std::size_t volumes = stage.sides.front().by_part.front().all().size();
   const std::size_t roles = volumes == 0 ? kRoles : volumes;  // without volumes, nothing is skipped
-  for (const StagedJob& part : stage.parts) ++file_systems[part.job];
+  for (const StagedJob& staged : stage.jobs) ++file_systems[staged.job];
   std::size_t all = 0, on_several = 0, most = 1;
   for (const auto& [job, number] : file_systems) {
     const auto& by_role = counts.at(job);
@@ -72,8 +72,9 @@ std::string runs_notice(const PlannedRuns& planned) {
 }
 
 bool has_only_replays(const Stage& stage) {
-  return std::ranges::all_of(
-      stage.parts, [](const StagedJob& part) { return info_of(part.job->record().kind).replays; });
+  return std::ranges::all_of(stage.jobs, [](const StagedJob& staged) {
+    return info_of(staged.job->record().kind).replays;
+  });
 }
 
 std::string shared_drive_notice(const Stage& stage) {
@@ -84,9 +85,9 @@ std::string shared_drive_notice(const Stage& stage) {
   }
   if (stage.volumes.size() < 2 || drives.size() != 1 || drives.begin()->empty()) return "";
   const bool copies = std::ranges::any_of(
-      stage.parts, [](const StagedJob& part) { return part.job->volume_count().most > 1; });
+      stage.jobs, [](const StagedJob& staged) { return staged.job->volume_count().most > 1; });
   std::string_view text;
-  const bool far = stage.sides.front().parts.front().all().size() > 1;
+  const bool far = stage.sides.front().by_part.front().all().size() > 1;
   if (far && copies) text = "copies to far volumes stay on it";
   if (stage.sides.size() > 1) text = "they do not differ by drives";
   return text.empty() ? ""
@@ -94,8 +95,8 @@ std::string shared_drive_notice(const Stage& stage) {
 }
 
 std::string control_notice(const Stage& stage) {
-  const Volume* const near = stage.sides.front().parts.front().near;
-  const Volume* const control = stage.sides.back().parts.front().near;
+  const Volume* const near = stage.sides.front().by_part.front().near;
+  const Volume* const control = stage.sides.back().by_part.front().near;
   if (!near || !control || same_kind_of_storage(near->describe(), control->describe())) return "";
   return "the control volume is on another kind of storage than near, so filereel compare will not "
          "use it; name one on the same kind, or omit --control";

@@ -81,7 +81,7 @@ void add_parts(const RunRequest& request, const Kinds& kinds, std::span<const Jo
   const auto add = [&](std::optional<FileSystemKind> kind, const auto& wanted) {
     for (std::size_t i = 0; i < request.plan.jobs.size(); ++i) {
       const Job& job = *request.plan.jobs[i];
-      if (wanted(job)) stage.parts.push_back({&job, kind, times[i].steps, times[i].fill_s});
+      if (wanted(job)) stage.jobs.push_back({&job, kind, times[i].steps, times[i].fill_s});
     }
   };
   for (const FileSystemKind kind : kinds) {
@@ -93,15 +93,15 @@ void add_parts(const RunRequest& request, const Kinds& kinds, std::span<const Jo
 }
 
 // The client that this process is for a job, with the most clients of all points.
-ClientPart client_of(const Job& job, const RunRequest& request) {
+ClientRank client_of(const Job& job, const RunRequest& request) {
   if (!request.clients) return {};
-  ClientPart part{.clients = 1, .share = job.options(0).share};
+  ClientRank rank{.clients = 1, .share = job.options(0).share};
   for (std::uint64_t point = 0; point < job.points(); ++point) {
     const std::uint32_t wanted = job.clients(point);
-    part.clients = std::max(part.clients, wanted > 0 ? wanted : request.clients->count());
+    rank.clients = std::max(rank.clients, wanted > 0 ? wanted : request.clients->count());
   }
-  part.client = std::min(request.clients->rank(), part.clients - 1);
-  return part;
+  rank.client = std::min(request.clients->rank(), rank.clients - 1);
+  return rank;
 }
 
 FileSystemLimits limits_with(FileSystemKind kind, MountCapability power) {
@@ -332,7 +332,7 @@ void open_sides(const RunRequest& request, const ChosenTargets& targets,
                 Stage& stage) {
   VolumeOpener opener(request, stage);
   stage.sides.push_back({opener.open(targets.first, {}, needs.front()), results[0], ""});
-  const std::vector<Volume*> far = stage.sides.front().parts.front().far;
+  const std::vector<Volume*> far = stage.sides.front().by_part.front().far;
   for (std::size_t i = 0; i < targets.against.size(); ++i) {
     const std::vector<Target>& against = request.targets.against;
     const Target& named = i < against.size() ? against[i] : *request.targets.control;
@@ -344,7 +344,7 @@ void open_sides(const RunRequest& request, const ChosenTargets& targets,
   stage.sides.front().name = request.targets.near->text();
   for (const VolumeUnderTest& side : stage.sides) {
     if (!request.targets.against.empty()) {
-      add_label(*side.parts.front().near, side.name, *side.result);
+      add_label(*side.by_part.front().near, side.name, *side.result);
     }
   }
 }

@@ -39,15 +39,15 @@ double TimeEstimate::Unit::seconds() const {
   return sum;
 }
 
-TimeEstimate::TimeEstimate(const std::vector<EstimatedPart>& parts, std::size_t sides,
+TimeEstimate::TimeEstimate(const std::vector<EstimatedJob>& jobs, std::size_t sides,
                            double before_s, std::uint64_t began_ns, Nanoseconds clock)
     : sides_(sides),
       clock_(std::move(clock)),
       began_ns_(began_ns),
       lap_ns_(clock_()),
       before_s_(before_s) {
-  for (const EstimatedPart& one : parts) {
-    parts_.push_back({.plan = one, .units = std::vector<Unit>(one.points * sides)});
+  for (const EstimatedJob& one : jobs) {
+    jobs_.push_back({.plan = one, .units = std::vector<Unit>(one.points * sides)});
   }
   later_s_ = pending_s(Automatic::expected);
 }
@@ -58,18 +58,18 @@ void TimeEstimate::Proportion::add(double measured, double assumed) {
   assumed_s += assumed;
 }
 
-void TimeEstimate::begin_part(std::size_t part, double most_s) {
-  part_ = part;
+void TimeEstimate::begin_job(std::size_t job, double most_s) {
+  job_ = job;
   before_s_ = 0;
-  lap_ns_ = part_ns_ = clock_();
+  lap_ns_ = job_ns_ = clock_();
   if (most_s == 0) return;
-  for (std::size_t i = part; i < parts_.size(); ++i) {  // each gets as much
-    if (parts_[i].plan.most_s > 0) parts_[i].plan.most_s = most_s;
+  for (std::size_t i = job; i < jobs_.size(); ++i) {  // each gets as much
+    if (jobs_[i].plan.most_s > 0) jobs_[i].plan.most_s = most_s;
   }
 }
 
 void TimeEstimate::set_runs(double runs) {
-  parts_[part_].plan.runs = runs;
+  jobs_[job_].plan.runs = runs;
   later_s_ = pending_s(Automatic::expected);
 }
 
@@ -77,28 +77,28 @@ void TimeEstimate::begin_unit(std::uint64_t point, std::size_t side) {
   unit_ = point * sides_ + side;
   lap_ = 0;
   assumed_.clear();
-  ++parts_[part_].units[unit_].begun;
+  ++jobs_[job_].units[unit_].begun;
   later_s_ = pending_s(Automatic::expected);
 }
 
 void TimeEstimate::prepared(const std::vector<Step>& steps) {
   for (const Step& step : steps) assumed_.push_back(step.expected);
-  Part& part = parts_[part_];
-  std::vector<Lap>& laps = part.units[unit_].laps;
+  JobTimes& times = jobs_[job_];
+  std::vector<Lap>& laps = times.units[unit_].laps;
   if (laps.size() != steps.size() + 1) laps.assign(steps.size() + 1, {});
-  part.preparation.add(end_lap(), part.plan.prepare_s);
+  times.preparation.add(end_lap(), times.plan.prepare_s);
 }
 
 void TimeEstimate::step_ended() {
   const ExpectedTime& assumed = assumed_[lap_ - 1];
-  Part& part = parts_[part_];
-  part.work.add(std::max(0.0, end_lap() - assumed.waits_s), assumed.work_s);
-  Unit& unit = part.units[unit_];
+  JobTimes& times = jobs_[job_];
+  times.work.add(std::max(0.0, end_lap() - assumed.waits_s), assumed.work_s);
+  Unit& unit = times.units[unit_];
   if (lap_ == unit.laps.size()) ++unit.ended;
 }
 
-void TimeEstimate::end_part() {
-  parts_[part_].plan.runs = parts_[part_].units.front().begun;  // the same of all
+void TimeEstimate::end_job() {
+  jobs_[job_].plan.runs = jobs_[job_].units.front().begun;  // the same of all
   assumed_.clear();
   later_s_ = pending_s(Automatic::expected);
 }
@@ -106,20 +106,21 @@ void TimeEstimate::end_part() {
 double TimeEstimate::end_lap() {
   const std::uint64_t now = clock_();
   const double seconds = static_cast<double>(now - lap_ns_) * 1e-9;
-  parts_[part_].units[unit_].laps[lap_++].add(seconds);
+  jobs_[job_].units[unit_].laps[lap_++].add(seconds);
   lap_ns_ = now;
   return seconds;
 }
 
 // `assumed_s`: of what it will be applied to.
-double TimeEstimate::factor(const Part& part, Proportion Part::* kind, double assumed_s) const {
-  const Proportion& own = part.*kind;
+double TimeEstimate::factor(const JobTimes& times, Proportion JobTimes::* kind,
+                            double assumed_s) const {
+  const Proportion& own = times.*kind;
   if (own.assumed_s > 0) return own.measured_s / own.assumed_s;
   Proportion alike, others;  // of the same kind of job; of all
-  for (const Part& other : parts_) {
+  for (const JobTimes& other : jobs_) {
     const Proportion& known = other.*kind;
     others.add(known.measured_s, known.assumed_s);
-    if (part.plan.kind && part.plan.kind == other.plan.kind) {
+    if (times.plan.kind && times.plan.kind == other.plan.kind) {
       alike.add(known.measured_s, known.assumed_s);
     }
   }
@@ -131,44 +132,44 @@ double TimeEstimate::factor(const Part& part, Proportion Part::* kind, double as
   return std::pow(from.measured_s / from.assumed_s, weight);
 }
 
-const TimeEstimate::Unit* TimeEstimate::similar(std::size_t part, std::size_t unit) const {
+const TimeEstimate::Unit* TimeEstimate::similar(std::size_t job, std::size_t unit) const {
   const std::size_t first = unit / sides_ * sides_;
-  const auto among = [&](const Part& other) -> const Unit* {
+  const auto among = [&](const JobTimes& other) -> const Unit* {
     if (other.units[unit].ended > 0) return &other.units[unit];
     for (std::size_t side = 0; side < sides_; ++side) {
       if (other.units[first + side].ended > 0) return &other.units[first + side];
     }
     return nullptr;
   };
-  if (const Unit* const here = among(parts_[part])) return here;
-  for (const Part& other : parts_) {
-    if (other.plan.job != parts_[part].plan.job) continue;
+  if (const Unit* const here = among(jobs_[job])) return here;
+  for (const JobTimes& other : jobs_) {
+    if (other.plan.job != jobs_[job].plan.job) continue;
     if (const Unit* const there = among(other)) return there;
   }
   return nullptr;
 }
 
-double TimeEstimate::unit_s(std::size_t part, std::size_t unit) const {
-  if (const Unit* const same = similar(part, unit)) return same->seconds();
-  const Part& known = parts_[part];
+double TimeEstimate::unit_s(std::size_t job, std::size_t unit) const {
+  if (const Unit* const same = similar(job, unit)) return same->seconds();
+  const JobTimes& known = jobs_[job];
   const ExpectedTime& steps = known.plan.unit;
-  return steps.waits_s + factor(known, &Part::work, steps.work_s) * steps.work_s +
-         factor(known, &Part::preparation, known.plan.prepare_s) * known.plan.prepare_s;
+  return steps.waits_s + factor(known, &JobTimes::work, steps.work_s) * steps.work_s +
+         factor(known, &JobTimes::preparation, known.plan.prepare_s) * known.plan.prepare_s;
 }
 
 double TimeEstimate::pending_s(Automatic runs) const {
   double all = 0;
-  for (std::size_t part = 0; part < parts_.size(); ++part) {
-    const auto& [plan, units, preparation, work] = parts_[part];
+  for (std::size_t job = 0; job < jobs_.size(); ++job) {
+    const auto& [plan, units, preparation, work] = jobs_[job];
     double first = 0, pending = 0;  // first: of the first repetition, which always takes place
     for (std::size_t unit = 0; unit < units.size(); ++unit) {
-      const double seconds = unit_s(part, unit);
+      const double seconds = unit_s(job, unit);
       if (units[unit].begun == 0) first += seconds;
       pending += seconds * std::max(0.0, plan.runs - units[unit].begun);
     }
-    if (plan.most_s > 0 && part >= part_ && pending > 0) {
+    if (plan.most_s > 0 && job >= job_ && pending > 0) {
       const bool begun = units.front().begun > 0;
-      const double budget = plan.most_s - (begun ? seconds_since(part_ns_) : 0);
+      const double budget = plan.most_s - (begun ? seconds_since(job_ns_) : 0);
       const double most = std::max(first, budget);
       pending = runs == Automatic::whole_budget ? most : std::min(pending, most);
     }
@@ -178,10 +179,10 @@ double TimeEstimate::pending_s(Automatic runs) const {
 }
 
 double TimeEstimate::lap_s(std::size_t lap) const {
-  const Unit* const known = similar(part_, unit_);
+  const Unit* const known = similar(job_, unit_);
   if (known && lap < known->laps.size()) return known->laps[lap].mean();
   const ExpectedTime& step = assumed_[lap - 1];  // the preparation has ended
-  return step.waits_s + factor(parts_[part_], &Part::work, step.work_s) * step.work_s;
+  return step.waits_s + factor(jobs_[job_], &JobTimes::work, step.work_s) * step.work_s;
 }
 
 double TimeEstimate::left_s() const {
@@ -196,7 +197,7 @@ double TimeEstimate::step_s() const {
 }
 
 bool TimeEstimate::step_is_measured() const {
-  return parts_[part_].units[unit_].ended > 0;
+  return jobs_[job_].units[unit_].ended > 0;
 }
 
 double TimeEstimate::seconds_since(std::uint64_t began_ns) const {
@@ -205,7 +206,7 @@ double TimeEstimate::seconds_since(std::uint64_t began_ns) const {
 
 std::string TimeEstimate::limit(double all) const {
   constexpr double kAsMuch = 0.95;
-  if (std::ranges::none_of(parts_, [](const Part& part) { return part.plan.most_s > 0; }))
+  if (std::ranges::none_of(jobs_, [](const JobTimes& times) { return times.plan.most_s > 0; }))
     return "";
   const double most = all - later_s_ + pending_s(Automatic::whole_budget);
   if (all > kAsMuch * most) return "; the budget of automatic repetitions limits it";
@@ -214,10 +215,10 @@ std::string TimeEstimate::limit(double all) const {
 
 std::string TimeEstimate::assumed_jobs() const {
   std::set<const Job*> jobs, measured;
-  for (const Part& part : parts_) {
-    jobs.insert(part.plan.job);
-    if (std::ranges::any_of(part.units, [](const Unit& unit) { return unit.ended > 0; }))
-      measured.insert(part.plan.job);
+  for (const JobTimes& times : jobs_) {
+    jobs.insert(times.plan.job);
+    if (std::ranges::any_of(times.units, [](const Unit& unit) { return unit.ended > 0; }))
+      measured.insert(times.plan.job);
   }
   const std::size_t assumed = jobs.size() - measured.size();
   if (assumed == 0) return "";
@@ -234,7 +235,7 @@ std::optional<std::string> TimeEstimate::news() {
   }
   told_s_ = all;
   const bool measured =
-      std::ranges::any_of(parts_, [](const Part& part) { return part.work.measured_s > 0; });
+      std::ranges::any_of(jobs_, [](const JobTimes& times) { return times.work.measured_s > 0; });
   if (measured) {
     return fmt::format("estimated time by the repetitions so far: {}, {} left{}{}",
                        format_duration(all), format_duration(left), assumed_jobs(), limit(all));
@@ -254,19 +255,19 @@ bool is_automatic(const Job& job, const RunRequest& request) {
 
 std::size_t count_automatic(const Stage& stage, const RunRequest& request) {
   return static_cast<std::size_t>(std::ranges::count_if(
-      stage.parts, [&](const StagedJob& part) { return is_automatic(*part.job, request); }));
+      stage.jobs, [&](const StagedJob& staged) { return is_automatic(*staged.job, request); }));
 }
 
 TimeEstimate estimate_of(const Stage& stage, const RunRequest& request, std::size_t shapes) {
   const auto automatic = static_cast<double>(count_automatic(stage, request));
-  std::vector<EstimatedPart> parts;
-  for (const StagedJob& part : stage.parts) {
-    const Job& job = *part.job;
+  std::vector<EstimatedJob> jobs;
+  for (const StagedJob& staged : stage.jobs) {
+    const Job& job = *staged.job;
     const auto points = static_cast<double>(job.points());
-    EstimatedPart& one = parts.emplace_back(
-        EstimatedPart{.job = &job, .kind = job.record().kind, .points = job.points()});
-    one.unit = {part.time.work_s / points, part.time.waits_s / points};
-    one.prepare_s = (part.fill_s + preparation_seconds(job)) / points;
+    EstimatedJob& one = jobs.emplace_back(
+        EstimatedJob{.job = &job, .kind = job.record().kind, .points = job.points()});
+    one.unit = {staged.time.work_s / points, staged.time.waits_s / points};
+    one.prepare_s = (staged.fill_s + preparation_seconds(job)) / points;
     one.runs = runs_of(job, request);
     if (!is_automatic(job, request)) continue;
     one.runs = request.auto_runs->least;
@@ -274,7 +275,7 @@ TimeEstimate estimate_of(const Stage& stage, const RunRequest& request, std::siz
   }
   const std::size_t sides = stage.sides.size();
   const auto baselines = static_cast<double>(sides - (request.targets.control ? 1 : 0));
-  return {parts, sides, baselines * baseline_seconds(shapes), request.began_ns};
+  return {jobs, sides, baselines * baseline_seconds(shapes), request.began_ns};
 }
 
 }  // namespace filereel

@@ -16,7 +16,7 @@ constexpr std::uint64_t kSecond = 1'000'000'000;
 
 // A run on a clock that only laps advance.
 struct TimedRun {
-  explicit TimedRun(std::vector<EstimatedPart> plan, std::size_t count = 1)
+  explicit TimedRun(std::vector<EstimatedJob> plan, std::size_t count = 1)
       : sides(count), estimate(plan, count, 0, 0, [this] { return now; }), parts(std::move(plan)) {}
 
   void lap(double seconds) {
@@ -34,7 +34,7 @@ struct TimedRun {
   std::size_t sides;
   std::uint64_t now = 0;
   TimeEstimate estimate;
-  std::vector<EstimatedPart> parts;
+  std::vector<EstimatedJob> parts;
 };
 
 // Only the addresses of jobs are used.
@@ -49,7 +49,7 @@ TEST_CASE("before anything is measured the assumed times count") {
 
 TEST_CASE("after a repetition the measured times count, with what lies between the steps") {
   TimedRun run({{.job = kJob, .runs = 3, .unit = {.work_s = 4}}});
-  run.estimate.begin_part(0);
+  run.estimate.begin_job(0);
   run.estimate.set_runs(3);
   run.unit(3, 30);
   run.estimate.set_runs(3);
@@ -69,7 +69,7 @@ TEST_CASE("after a repetition the measured times count, with what lies between t
 
 TEST_CASE("a point that was measured on another volume is expected to take as long") {
   TimedRun run({{.job = kJob, .points = 2, .runs = 1, .unit = {.work_s = 1}}}, 2);
-  run.estimate.begin_part(0);
+  run.estimate.begin_job(0);
   run.unit(0, 10, 0, 0);
   run.estimate.set_runs(1);
   CHECK(run.estimate.left_s() == doctest::Approx(3 * 10));
@@ -87,9 +87,9 @@ double passed_on(double measured, double times) {
 TEST_CASE("another job is expected to take longer, too, apart from its waits") {
   TimedRun run({{.job = kJob, .runs = 1, .unit = {.work_s = 1}},
                 {.job = nullptr, .runs = 2, .unit = {.work_s = 2, .waits_s = 5}}});
-  run.estimate.begin_part(0);
+  run.estimate.begin_job(0);
   run.unit(1, 9);
-  run.estimate.end_part();
+  run.estimate.end_job();
   CHECK(run.estimate.left_s() == doctest::Approx(2 * (5 + passed_on(9, 2) * 2)));
 }
 
@@ -97,9 +97,9 @@ TEST_CASE("of other jobs, those of the same kind say more") {
   const auto left_of = [](JobKind kind) {
     TimedRun run({{.job = kJob, .kind = JobKind::fc_test, .unit = {.work_s = 1}},
                   {.job = kOtherJob, .kind = kind, .unit = {.work_s = 1}}});
-    run.estimate.begin_part(0);
+    run.estimate.begin_job(0);
     run.unit(0, 0.1);
-    run.estimate.end_part();
+    run.estimate.end_job();
     return run.estimate.left_s();
   };
   CHECK(left_of(JobKind::fc_test) < 0.11);
@@ -109,15 +109,15 @@ TEST_CASE("of other jobs, those of the same kind say more") {
 TEST_CASE("a fast formatting does not make the work of other jobs faster") {
   TimedRun run({{.job = kJob, .runs = 1, .unit = {.work_s = 1}, .prepare_s = 2},
                 {.job = nullptr, .runs = 1, .unit = {.work_s = 40}, .prepare_s = 4}});
-  run.estimate.begin_part(0);
+  run.estimate.begin_job(0);
   run.unit(0.5, 3);
-  run.estimate.end_part();
+  run.estimate.end_job();
   CHECK(run.estimate.left_s() == doctest::Approx(40 * passed_on(3, 40) + 4 * passed_on(0.25, 2)));
 }
 
 TEST_CASE("a step that has ended corrects what is assumed of the next ones") {
   TimedRun run({{.job = kJob, .runs = 2, .unit = {.work_s = 2}}});
-  run.estimate.begin_part(0);
+  run.estimate.begin_job(0);
   run.estimate.set_runs(2);
   run.estimate.begin_unit(0, 0);
   run.estimate.prepared({{.operation = "create", .expected = {.work_s = 1}},
@@ -130,12 +130,12 @@ TEST_CASE("a step that has ended corrects what is assumed of the next ones") {
 TEST_CASE("a job on the next file system is expected to take as long as on the first") {
   TimedRun run({{.job = kJob, .runs = 4, .unit = {.work_s = 1}},
                 {.job = kJob, .runs = 4, .unit = {.work_s = 1}}});
-  run.estimate.begin_part(0);
+  run.estimate.begin_job(0);
   run.estimate.set_runs(4);
   run.unit(1, 9);
   run.estimate.set_runs(4);
   CHECK(run.estimate.left_s() == doctest::Approx(7 * 10));
-  run.estimate.end_part();  // automatic repetitions may end early
+  run.estimate.end_job();  // automatic repetitions may end early
   CHECK(run.estimate.left_s() == doctest::Approx(4 * 10));
 }
 
@@ -150,7 +150,7 @@ TEST_CASE("automatic repetitions that have not begun stay within their budget") 
 
 TEST_CASE("automatic repetitions that have begun stay within what is left of their budget") {
   TimedRun run({{.job = kJob, .runs = 5, .unit = {.work_s = 40}, .most_s = 60}});
-  run.estimate.begin_part(0, 70);
+  run.estimate.begin_job(0, 70);
   run.unit(0, 40);
   run.estimate.set_runs(5);
   CHECK(run.estimate.left_s() == doctest::Approx(30));
@@ -164,7 +164,7 @@ TEST_CASE("the estimate is told with what it assumes, and again if it was wrong"
   CHECK(run.estimate.news() ==
         "estimated time: 40.0 s, assuming 200 MB/s until the first repetition has ended");
   CHECK_FALSE(run.estimate.news());
-  run.estimate.begin_part(0);
+  run.estimate.begin_job(0);
   run.estimate.set_runs(4);
   run.unit(1, 19);
   run.estimate.set_runs(4);
@@ -187,15 +187,15 @@ TEST_CASE("an estimate says how many jobs have no repetition yet") {
   TimedRun run({{.job = kJob, .runs = 1, .unit = {.work_s = 10}},
                 {.job = kOtherJob, .runs = 1, .unit = {.work_s = 10}},
                 {.job = kJob, .runs = 1, .unit = {.work_s = 10}}});
-  run.estimate.begin_part(0);
+  run.estimate.begin_job(0);
   run.estimate.set_runs(1);
   run.unit(1, 19);
-  run.estimate.end_part();
+  run.estimate.end_job();
   CHECK(run.estimate.news().value_or("").ends_with("; 1 of 2 jobs has no complete repetition yet"));
-  run.estimate.begin_part(1);
+  run.estimate.begin_job(1);
   run.estimate.set_runs(1);
   run.unit(1, 99);
-  run.estimate.end_part();
+  run.estimate.end_job();
   CHECK(run.estimate.news().value_or("").ends_with(" left"));
 }
 
