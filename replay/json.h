@@ -18,7 +18,6 @@
 namespace filereel {
 
 // Events of nlohmann's parser that are ignored: a base of readers that look for one thing only.
-
 struct IgnoredJson : Json::json_sax_t {
   bool null() override { return true; }
   bool boolean(bool) override { return true; }

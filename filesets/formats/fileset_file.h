@@ -21,7 +21,6 @@
 namespace filereel {
 
 // Incremental XXH3 hash.
-
 class RunningHash {
  public:
   RunningHash() : state_(XXH3_createState()) {

@@ -106,7 +106,6 @@ struct LinuxCalls {
 };
 
 // The calls of the null engine: everything succeeds at once without any effect.
-
 struct NullCalls {
   static constexpr bool kReal = false;
 

@@ -9,7 +9,6 @@
 namespace filereel {
 
 // What a job does, in words, for pages and comparisons. Plain data.
-
 struct WorkRecord {
   static constexpr std::size_t kMostLines = 60, kMostBytes = 4096;  // of `does`
 

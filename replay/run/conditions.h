@@ -14,7 +14,6 @@
 namespace filereel {
 
 // Describes the machine that runs are measured on.
-
 HostInfo describe_host();
 
 // Processor time since boot, in ticks of all processors together.

@@ -11,7 +11,6 @@
 namespace filereel {
 
 // Statistics of a file set, as text and as JSON.
-
 std::string describe_file_set(const FileSet& set, const Bold& bold);
 Json file_set_to_json(const FileSet& set);
 

@@ -32,7 +32,6 @@ std::string replay_line(const Parameters& shared);
 std::string provable_text(const std::optional<double>& share);
 
 // The table of a volume compared with itself.
-
 std::string format_self_comparison(const SelfComparison& self, const Session& session,
                                    int descriptor);
 

@@ -33,7 +33,6 @@ RecorderChoice choose_recorder(std::string_view name, bool compat);
 std::string describe_recorders();
 
 // What disturbs a program from outside while it is recorded.
-
 class RecordingConditions {
  public:
   // `continued`: how often filereel was continued after a stop or a freeze, if what holds up

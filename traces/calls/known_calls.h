@@ -41,7 +41,6 @@ bool has_unknown_flags(const SystemCall& call);
 
 // Commands of fcntl and ioctl that neither change files nor descriptors. All others on files are
 // counted.
-
 bool is_harmless_fcntl(std::uint64_t command);
 bool is_harmless_ioctl(std::uint64_t command);
 

@@ -15,7 +15,6 @@
 namespace filereel {
 
 // Maps device and inode, as seen by the tracer, to files of the trace.
-
 class FileIdentities {
  public:
   struct Known {

@@ -14,7 +14,6 @@ namespace filereel {
 
 // The memory that a recording needs for its state: names, files, open files. It only grows; at the
 // end, the trees before and after are built from it.
-
 class MemoryBound {
  public:
   // In bytes of this process's own memory.

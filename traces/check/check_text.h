@@ -10,7 +10,6 @@
 namespace filereel {
 
 // The last operation on each file and name of a trace while it is built, for messages.
-
 class LastOperations {
  public:
   struct Last {

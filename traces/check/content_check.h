@@ -21,7 +21,6 @@ namespace filereel {
 
 // The first bytes of what a trace wrote, for a comparison with the real files. A reel has no
 // content, but a wrong offset, a wrong file or a lost write shows in it.
-
 class ContentSamples {
  public:
   static constexpr std::size_t kBytes = RecordedOperation::kMostData;  // of each write, at most

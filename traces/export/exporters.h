@@ -37,7 +37,6 @@ std::span<const Exporter> exporters();                 // fio, jsonl, chrome
 const Exporter& find_exporter(std::string_view name);  // throws Error(usage)
 
 // Declares the exporters, for exporters().
-
 Exporter fio_exporter();
 Exporter json_lines_exporter();
 Exporter chrome_trace_exporter();

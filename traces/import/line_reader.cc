@@ -20,7 +20,6 @@
 #include "filesets/system/limits.h"
 #include "filesets/system/numbers.h"
 #include "filesets/system/printable.h"
-#include "traces/import/importers.h"
 
 namespace filereel {
 namespace {

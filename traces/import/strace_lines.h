@@ -16,7 +16,6 @@
 namespace filereel {
 
 // The times of strace's lines on a monotonic clock that starts with the first line.
-
 class StraceClock {
  public:
   // A longer span, in nanoseconds, means that the text is invalid.

@@ -14,7 +14,6 @@
 namespace filereel {
 
 // Counts operations of a trace.
-
 class TraceCounter {
  public:
   void add(const RecordedOperation& recorded);

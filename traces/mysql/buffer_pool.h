@@ -110,7 +110,6 @@ class BufferPool {
 
 // Writes and read-ahead of pages: by native AIO, which a thread submits without waiting, or by
 // dedicated threads.
-
 class PageIo {
  public:
   PageIo(ServerCalls& calls, ServerThreads threads, bool native);

@@ -17,7 +17,6 @@ namespace filereel {
 
 // The binary log: committing transactions queue up. The first one writes and syncs for all of them
 // and commits them in order.
-
 class BinaryLog {
  public:
   // `sync_every`: groups per sync, 0 for none.

@@ -11,7 +11,6 @@ namespace filereel {
 
 // The redo log: one circular file, written in whole blocks. A thread that needs durable changes
 // writes those of all threads. Threads that arrive meanwhile wait and share the next write.
-
 class RedoLog {
  public:
   static constexpr std::uint64_t kFileSize = 96 << 20;  // innodb_log_file_size
@@ -48,7 +47,6 @@ class RedoLog {
 
 // Pages as used by the server's threads: from the buffer pool, otherwise read; changed with redo
 // log.
-
 class PageCache {
  public:
   PageCache(ServerCalls& calls, PageIo& io, RedoLog& redo, std::uint64_t bytes);
@@ -95,7 +93,6 @@ class PageCache {
 
 // The page cleaner: keeps frames free by writing the least recently used dirty pages, through the
 // doublewrite buffer, and keeps the redo log from filling.
-
 class PageCleaner {
  public:
   PageCleaner(ServerCalls& calls, ServerThreads threads, PageIo& io, PageCache& cache,

@@ -57,7 +57,6 @@ class Segment {
 
 // Undo logs, written first by every change, and the purge of those no longer needed, which revisits
 // the pages changed by a transaction.
-
 class UndoLog {
  public:
   UndoLog(ServerCalls& calls, ServerThreads threads, PageCache& cache);
@@ -94,7 +93,6 @@ class UndoLog {
 
 // The table: its rows, clustered by id, and the index of document numbers used by the full-text
 // index.
-
 class ItemTable {
  public:
   ItemTable(std::uint64_t rows, std::uint64_t row_bytes, bool fulltext);
@@ -151,7 +149,6 @@ class ItemTable {
 
 // The leaves of a B-tree with keys in any order: the leaf of each key, and splits. Only sizes are
 // kept, not records.
-
 class KeyTree {
  public:
   static constexpr std::uint32_t kRoom = kPage - 250;  // bytes of records in a leaf
@@ -186,7 +183,6 @@ class KeyTree {
 
 // The full-text index: words of new documents are gathered in memory and written to auxiliary
 // tables from time to time. Another table lists removed documents.
-
 class FulltextIndex {
  public:
   // Number of different words; all words of a status are uniformly drawn from these.

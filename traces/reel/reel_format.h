@@ -65,7 +65,6 @@ std::string make_reel_footer(const ReelFooter& footer);
 ReelFooter parse_reel_footer(std::span<const std::byte, kReelFooterSize> bytes);
 
 // The bytes of a reel, from a file or from memory.
-
 class ReelInput {
  public:
   explicit ReelInput(const std::string& path);

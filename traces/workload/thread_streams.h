@@ -14,7 +14,6 @@
 namespace filereel {
 
 // Due times of the accesses, or files, of a workload's thread.
-
 class Pacer {
  public:
   explicit Pacer(const RecipeThreads& threads)
