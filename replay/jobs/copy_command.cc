@@ -245,7 +245,8 @@ std::string describe(const ProgramEnd& end) {
 void check_copy_command(std::string_view command) {
   if (command.contains("{from}") && command.contains("{to}")) return;
   throw ValueError(ErrorKind::usage,
-                   {.text = "must contain {from} and {to}, such as 'cp -a {from}/. {to}'",
+                   {.value = std::string(command),
+                    .text = "must contain {from} and {to}, such as 'cp -a {from}/. {to}'",
                     .is_predicate = true});
 }
 

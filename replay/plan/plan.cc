@@ -24,10 +24,12 @@ namespace {
 
 constexpr int kDeepest = 8;  // plans within plans
 
-// The text of the error with the name of the option.
-std::string as_option(const ValueError& error, std::string_view option, const std::string& value) {
+// The text of the error with the name of the option. `first`: its first value.
+std::string as_option(const ValueError& error, std::string_view option, const std::string& first) {
   const ValueError::Parts& parts = error.parts();
-  if (parts.is_predicate) return fmt::format("{} {}: {}", option, printable(value), parts.text);
+  if (parts.is_predicate) {
+    return fmt::format("{} {}: {}", option, printable(parts.value.value_or(first)), parts.text);
+  }
   return parts.name.empty() ? parts.text : fmt::format("{}: {}", option, parts.text);
 }
 
