@@ -23,7 +23,7 @@ TICKED = re.compile(r"`((?:[A-Za-z_]\w*::)*[A-Za-z_]\w*)(?:\(\))?`")
 PLAIN = re.compile(r"(?<![\w/.$%-])([a-z]+(?:_[a-z0-9]+)+|(?:[A-Z][a-z0-9]+){2,})(?![\w/-])")
 
 # Names of others: of the kernel, of programs, of products, or ways to write.
-OTHERS_FILES = ("linux/", "arch/", "include/uapi/", "fs/", "compare.py", "Chart.js", "libjs-chart.js")
+OTHERS_FILES = ("linux/", "arch/", "include/uapi/", "fs/", "Chart.js", "libjs-chart.js")
 OTHERS_NAMES = re.compile(r"innodb_\w+|linux_dirent(?:64)?|d_reclen|posix_acl_xattr|exfat_raw|proc_pid_\w+"
                           r"|SplitMix64|GitHub|JavaScript|NumPy|SciPy|MariaDB|BLK[A-Z_]+|MPI_\w+|CONFIG_\w+"
                           r"|PascalCase|snake_case|member_|put_|d\d+|[A-Z]{4}|lat|clat|df|udp"

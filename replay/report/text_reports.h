@@ -20,9 +20,4 @@ std::string samples_csv(std::span<const ReportedResult> results);
 std::string markdown_report(const ReportColumns& columns,
                             std::span<const StoredPrediction> predictions = {});
 
-// Samples in the format of Google Benchmark's repetitions, for its compare.py. For FC-Test an
-// iteration is the time of its MB/s (rate_time), for replays the time until the last call returned,
-// for other workloads one operation. Failed samples are left out.
-std::string google_benchmark_json(const Result& result);
-
 }  // namespace filereel

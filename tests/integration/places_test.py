@@ -307,7 +307,6 @@ class Suffixes(IntegrationTest):
                              (["report", "r.json", "-o", "x.md"], ".html"),
                              (["report", "r.json", "--csv", "x.json"], ".csv"),
                              (["report", "r.json", "--markdown", "x.html"], ".md"),
-                             (["report", "r.json", "--google-benchmark", "x.csv"], ".json"),
                              (["compare", "r.json", "r.json", "--json", "x.xml"], ".json"),
                              (["compare", "r.json", "r.json", "--junit", "x.json"], ".xml")):
             with self.subTest(command):

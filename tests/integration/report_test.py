@@ -10,7 +10,6 @@ import math
 import pathlib
 import signal
 import statistics
-import subprocess
 import sys
 import unittest
 import zlib
@@ -31,7 +30,6 @@ with contextlib.suppress(ImportError):
     from selenium.webdriver.support.ui import Select
 
 GOLDEN = pathlib.Path(__file__).resolve().parents[1] / "replay/golden"
-COMPARE_PY = "/usr/share/benchmark/compare.py"
 SETS = ["install", "iso", "mp3", "programs", "windows"]
 OPERATIONS = ["create", "read", "copy-near", "copy-far", "delete"]
 FIGURES = {"MB/s (writes until durable)": "mb_per_s", "MB/s until calls return": "mb_per_s_elapsed",
@@ -1005,26 +1003,6 @@ class OtherPrograms(IntegrationTest):
             self.assertEqual(row["set"], one["set"])
             for key in ("elapsed_s", "durable_s", "bytes", "files", "operations", "cpu_user_s"):
                 self.assertEqual(float(row[key]), sample[key])
-
-    @unittest.skipUnless(pathlib.Path(COMPARE_PY).exists(), "needs libbenchmark-tools")
-    def test_google_benchmark_compares_two_results(self):
-        result = json.loads((GOLDEN / "fc-test-v1.json").read_text())
-        self.filereel("report", GOLDEN / "fc-test-v1.json", "--google-benchmark", "old.json")
-        for one in result["measurements"]:
-            for sample in one["samples"]:
-                sample["durable_s"] *= 2
-        (self.scratch / "slow.json").write_text(json.dumps(result))
-        self.filereel("report", "slow.json", "--google-benchmark", "new.json")
-        done = subprocess.run(["/usr/bin/python3", COMPARE_PY, "--no-color", "benchmarks", "old.json",
-                               "new.json"], cwd=self.scratch, capture_output=True, text=True,
-                              timeout=60)
-        if "ModuleNotFoundError" in done.stderr:
-            self.skipTest("compare.py needs scipy")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        first = result["measurements"][0]
-        line = next(line for line in done.stdout.splitlines()
-                    if line.startswith(f"fc-test/{first['set']}/{first['operation']}/"))
-        self.assertIn("+1.0000", line)
 
 
 if __name__ == "__main__":

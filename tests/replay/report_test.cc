@@ -504,36 +504,6 @@ TEST_CASE("sweeps become a row of Markdown for each point") {
   CHECK(text.contains("| reads.yaml read, size 1 MiB, depth 4 |"));
 }
 
-TEST_CASE("Google Benchmark's repetitions are samples, without those that failed") {
-  const Json json = Json::parse(google_benchmark_json(sample_result()));
-  CHECK(json["context"]["num_cpus"] == 8);
-  const Json& benchmarks = json["benchmarks"];
-  REQUIRE(benchmarks.size() == 6);
-  const Json& first = benchmarks[0];
-  CHECK(first["name"] == "fc-test/iso/create/ext4");
-  CHECK(first["run_name"] == first["name"]);
-  CHECK(first["run_type"] == "iteration");
-  CHECK(first["repetitions"] == 3);
-  CHECK(benchmarks[2]["repetition_index"] == 2);
-  CHECK(first["iterations"] == 1);
-  CHECK(first["time_unit"] == "ns");
-  CHECK(first["real_time"] == doctest::Approx(2e9));  // until durable
-  CHECK(first["cpu_time"] == doctest::Approx(0.6875e9));
-  CHECK(first["bytes_per_second"] == doctest::Approx(400e6));
-  CHECK(benchmarks[3]["name"] == "fc-test/iso/create/ext4_median");
-  CHECK(benchmarks[3]["run_type"] == "aggregate");
-  CHECK(benchmarks[3]["real_time"] == doctest::Approx(2.5e9));
-  CHECK(benchmarks[4]["label"] == "no data moved");
-}
-
-TEST_CASE("in Google Benchmark's form an operation of a workload is an iteration") {
-  const Json json = Json::parse(google_benchmark_json(sample_sweep()));
-  const Json& first = json["benchmarks"][0];
-  CHECK(first["name"] == "reads.yaml/read/size:4 KiB/depth:1/ext4");
-  CHECK(first["iterations"] == 1000);
-  CHECK(first["real_time"] == doctest::Approx(2e6));
-}
-
 TEST_CASE("shares are percentages") {
   CHECK(share_text(0.345) == "34 %");
 }
@@ -551,7 +521,6 @@ TEST_CASE("an empty result still gives a page") {
   CHECK(html_report(just(result)).contains("report-data"));
   CHECK(lines_of(samples_csv(just(result))).size() == 1);
   CHECK(markdown_report(just(result)).contains("**Incomplete"));
-  CHECK(Json::parse(google_benchmark_json(result))["benchmarks"].empty());
 }
 
 }  // namespace

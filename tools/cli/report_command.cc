@@ -26,7 +26,7 @@ namespace {
 
 struct ReportArguments {
   std::vector<std::string> results, base, fresh;
-  std::string reference, html, csv, markdown, google_benchmark;
+  std::string reference, html, csv, markdown;
 };
 
 struct ReportOutput {
@@ -59,10 +59,6 @@ std::vector<ReportOutput> outputs_of(const ReportArguments& arguments) {
        [](const auto& results, const auto& predictions) {
          return markdown_report(results, predictions);
        }},
-      {&arguments.google_benchmark,
-       [](const auto& results, const auto&) {
-         return google_benchmark_json(results.front().result);
-       }},
       {&arguments.html,
        [](auto& results, const auto& predictions) {
          return html_report(std::move(results), predictions);
@@ -74,10 +70,8 @@ std::vector<ReportOutput> outputs_of(const ReportArguments& arguments) {
   if (wanted.empty()) {
     throw Error(ErrorKind::usage, "no output: add -o report.html");
   }
-  check_output_files({{"--output", arguments.html},
-                      {"--csv", arguments.csv},
-                      {"--markdown", arguments.markdown},
-                      {"--google-benchmark", arguments.google_benchmark}});
+  check_output_files(
+      {{"--output", arguments.html}, {"--csv", arguments.csv}, {"--markdown", arguments.markdown}});
   return wanted;
 }
 
@@ -107,10 +101,6 @@ void report(const ReportArguments& arguments, const Session& session) {
   for (const std::string& path : arguments.base) loaded.load(path, "base", detail);
   for (const std::string& path : arguments.fresh) loaded.load(path, "new", detail);
   std::vector<ReportedResult>& results = loaded.results;
-  if (!arguments.google_benchmark.empty() && results.size() > 1) {
-    throw Error(ErrorKind::usage,
-                "--google-benchmark writes one result: name only one; compare.py reads two files");
-  }
   if (results.empty()) {
     throw Error(ErrorKind::usage,
                 "report needs a result: filereel report RESULT.json -o FILE.html");
@@ -145,8 +135,6 @@ void add_report_command(CLI::App& app, Session& session) {
                     "Write a row for each sample to this CSV file");
   add_output_option(*command, "--markdown", arguments->markdown, OutputKind::markdown,
                     "Write Markdown tables to this file");
-  add_output_option(*command, "--google-benchmark", arguments->google_benchmark, OutputKind::json,
-                    "Write one result to this file as JSON of Google Benchmark");
   command->footer(
       "Examples:\n  filereel report drive.json -o drive.html\n"
       "  filereel report acme-*.json bolt-*.json -o review.html\n"

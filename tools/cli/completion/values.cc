@@ -102,7 +102,7 @@ constexpr ValueRule kRules[] = {
     {"--format", "FORMAT", words, {}, export_formats, "export"},
     {"--against --against-far --control --far --near VOLUME VOLUMES", "VOLUME", volumes,
      "image:", block_devices},
-    {"--against-json --csv --google-benchmark --html --json --junit --live-json --markdown"
+    {"--against-json --csv --html --json --junit --live-json --markdown"
      " --output --base --new FILE RESULT RESULTS",
      "FILE", files},
     {"--reference", "NAME", files},
