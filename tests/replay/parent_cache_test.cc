@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fmt/format.h>
 
+#include "replay/engine/io_engine.h"
 #include "replay/measure/clock.h"
 #include "tests/replay/engine_rig.h"
 
