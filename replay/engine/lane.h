@@ -10,6 +10,7 @@
 #include <span>
 #include <stop_token>
 
+#include "replay/engine/io_engine.h"
 #include "replay/engine/replayer.h"
 
 namespace filereel {
