@@ -18,7 +18,7 @@
 
 namespace filereel {
 
-// A directory, file or link of a file set, and how the content of a file is generated.
+// --- A directory, file or link of a file set, and how the content of a file is generated.
 
 inline constexpr std::size_t kMaxComponent = 255;  // bytes: NAME_MAX of every Linux file system
 
@@ -72,7 +72,7 @@ inline Entry directory_entry(std::string path, std::uint32_t mode = 0755) {
   return entry;
 }
 
-// The entries of a file set in about 60 bytes each, for sets of millions of files.
+// --- The entries of a file set in about 60 bytes each, for sets of millions of files.
 //
 // An entry is stored as the number of its directory and its own name, because whole paths would be
 // most of the memory: with a million directories, a path has 80 bytes on average. `Entry` is the

@@ -36,7 +36,7 @@ struct IgnoredJson : Json::json_sax_t {
   }
 };
 
-// Parses JSON from outside: results, and the output of other programs.
+// --- Parses JSON from outside: results, and the output of other programs.
 
 // Throws Error(unusable_input) "NAME: what is wrong at which byte; WHAT_TO_DO" if `text` is not
 // JSON, or has a number that no double can hold.

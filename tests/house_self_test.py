@@ -67,7 +67,7 @@ class House(unittest.TestCase):
                      'fmt::format("cannot load: {}", dlerror())'):
             self.check(text, replay__b=call)
         paths = "replay/b.cc uses a function of Boost that fails where ours do not: use those of " \
-                "paths.h, paths.h or paths.h"
+                "paths.h"
         for call in ("fs::absolute(path)", "boost::filesystem::canonical(path, error)",
                      "fs::exists(path, error)", "one.symlink_status(error)",
                      "for (const auto& one : fs::directory_iterator(folder, ignored)) {"):

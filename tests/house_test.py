@@ -1,9 +1,12 @@
-"""Which folder may include which: the sources against the list in docs/architecture.md. And whether the files
-that CONTRIBUTING.md names for contributors exist. And whether flags of a trace are independent of the
-processor. And whether comments and documents
-name what exists (house_names.py), and whether texts with numbers are right for 1 (house_counts.py). And whether
-a function is used that shows texts of libraries. And whether links of documents lead to documents that are installed
-(document_links.py).
+"""Checks the house:
+
+- which folder may include which, by the list in docs/architecture.md
+- whether the files that CONTRIBUTING.md names for contributors exist
+- whether flags of a trace are independent of the processor
+- whether comments and documents name what exists (house_names.py)
+- whether texts with numbers are right for 1 (house_counts.py)
+- whether a function is used that shows texts of libraries
+- whether links of documents lead to documents that are installed (document_links.py)
 
 house_test.py DIR prints a line for each fault in the tree at DIR, and exits with 1 if there is any.
 """
@@ -104,7 +107,7 @@ def faults_of(sources, document, exceptions=frozenset()):
             yield f"{file} shows the text of a library: translate it (filesets/system/failure_text.h)"
         if file != PATHS and BOOST_PATHS.search(text):
             yield f"{file} uses a function of Boost that fails where ours do not: use those of " \
-                  "paths.h, paths.h or paths.h"
+                  "paths.h"
         if (layer_of(file) == "traces" or folder_of(file) == "replay/schedule") \
                 and file != TRACE_FLAGS and HOST_FLAG.search(text):
             yield f"{file} uses a flag that differs by processor: use {TRACE_FLAGS}"

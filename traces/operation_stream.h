@@ -12,7 +12,7 @@
 
 namespace filereel {
 
-// Helpers that build operations for workloads.
+// --- Helpers that build operations for workloads.
 
 inline Operation named(OperationKind kind, PathId path) {
   Operation operation;

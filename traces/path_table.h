@@ -104,7 +104,7 @@ class PathTable {
   NumberIndex index_;
 };
 
-// Interned texts: targets of symbolic links and names of extended attributes.
+// --- Interned texts: targets of symbolic links and names of extended attributes.
 
 using TextId = std::uint32_t;
 

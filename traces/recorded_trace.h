@@ -15,7 +15,7 @@
 
 namespace filereel {
 
-// Recorded operations with their times, in trace order.
+// --- Recorded operations with their times, in trace order.
 
 struct RecordedOperation {
   Operation operation;            // `position` and `thread` are set
@@ -44,7 +44,7 @@ class RecordedSource {
   virtual std::size_t next(std::span<RecordedOperation> out) = 0;
 };
 
-// Metadata of a recorded trace.
+// --- Metadata of a recorded trace.
 
 // Compressibility of content in trace trees (Content::compressed_permille). Recorded traces do not
 // contain the data; half is an average value.
@@ -132,7 +132,7 @@ struct TraceInfo {
   bool complete = true;  // false: truncated; the values here were reconstructed
 };
 
-// A complete recorded trace: its operations and their metadata.
+// --- A complete recorded trace: its operations and their metadata.
 
 // Can be read any number of times. Implemented by the reel reader, by the simulated database server
 // and by copies of another trace.
@@ -145,17 +145,17 @@ class RecordedTrace : public RecordedSource {
   virtual void rewind() = 0;
 };
 
-// Formats the time of a recording for display.
+// --- Formats the time of a recording for display.
 
 // "2026-11-21 18:02:39 UTC"; `ns` since 1970. Empty if the time is out of range.
 std::string utc_date(std::uint64_t ns);
 
-// A recorded trace in a line.
+// --- A recorded trace in a line.
 
 // "1234 operations by 3 threads on 210 files, 5.6 MB read, 1.2 MB written, 12.3 s".
 std::string describe_trace(const TraceInfo& info);
 
-// What a reel tells about its recording that makes it no less usable, but may surprise: kept as
+// --- What a reel tells about its recording that makes it no less usable, but may surprise: kept as
 // facts (TraceInfo::facts), and repeated by the commands that record and predict.
 
 inline constexpr std::string_view kRunningFact = "running";  // before the recording began

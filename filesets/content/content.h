@@ -39,7 +39,7 @@ void fill_file(std::uint64_t set_seed, const FileContent& file, std::uint64_t of
 std::size_t first_difference(std::uint64_t set_seed, const FileContent& file, std::uint64_t offset,
                              std::span<const std::byte> data) noexcept;
 
-// Named content kinds and their compressibility.
+// --- Named content kinds and their compressibility.
 
 struct ContentKind {
   std::string_view name;

@@ -14,7 +14,7 @@
 
 namespace filereel {
 
-// A file that is unnamed until it is complete.
+// --- A file that is unnamed until it is complete.
 
 // If the file system does not support unnamed files, or the process could not name them later (no
 // /proc and no CAP_DAC_READ_SEARCH), the file has a temporary name, which starts with ".filereel-",
@@ -56,7 +56,7 @@ class NewFile {
   std::string temporary_;       // or ""
 };
 
-// Directories for a file that cannot be stored in the intended one.
+// --- Directories for a file that cannot be stored in the intended one.
 
 struct FallbackPlace {
   std::string path;  // absolute

@@ -60,7 +60,7 @@ Descriptor grant_access(int parent, const std::string& name, mode_t mode);
 // coarse time stamps.
 std::int64_t earliest_birth_time();
 
-// Kinds and attributes of files that prevent filereel from creating or removing something.
+// --- Kinds and attributes of files that prevent filereel from creating or removing something.
 
 // "a directory", "a pipe", "a socket", "a character device", "a block device", otherwise "a file".
 std::string_view name_of_kind(mode_t mode);
@@ -74,7 +74,7 @@ std::string_view protection_of(int directory, const std::string& name = "");
 // directory in messages.
 void require_changeable(int directory, const std::string& shown);
 
-// What has become of an open directory that its path no longer leads to.
+// --- What has become of an open directory that its path no longer leads to.
 
 // "was removed", "was renamed to /data/old", "was unmounted", "was replaced" or the like, as the
 // end of a sentence about the directory; "" if `path`, an absolute one, still leads to it.

@@ -1,10 +1,9 @@
 // How this folder works: what filereel creates is recorded in a lease before it exists, and the
 // lease is deleted after it is gone. Whatever has no lease is somebody else's. WorkDirectory
 // (work_directory.h) and NewFile (atomic_file.h) create under leases, removal.h removes exactly the
-// recorded object, leftovers.h finds what killed runs have left, and the state directory
-// (lease.h) holds the leases. FileIdentity (file_state.h) says when two objects are the
-// same one. Start here, then read work_directory.cc and leftovers.cc. docs/ownership.md has the
-// rules.
+// recorded object, leftovers.h finds what killed runs have left, and the state directory holds the
+// leases. FileIdentity (file_state.h) says when two objects are the same one. Start here, then read
+// work_directory.cc and leftovers.cc. docs/ownership.md has the rules.
 //
 // Leases record what filereel has created and not yet removed. Each is a file in the state
 // directory. It is written before the object is created and deleted after the object is removed.
@@ -29,7 +28,7 @@
 
 namespace filereel {
 
-// The directory for filereel's leases (lease.h), outside any target that others may write to.
+// --- The directory for filereel's leases, outside any target that others may write to.
 
 struct StateDirectory {
   std::string path;  // absolute

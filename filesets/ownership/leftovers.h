@@ -28,7 +28,8 @@ struct ListedLease {
   std::string share = {};  // hung: the mount point
 };
 
-// Neither waits for network and FUSE mounts that do not respond, except for two seconds each.
+// list_leases and remove_leftovers wait at most two seconds for each network or FUSE mount that
+// does not respond.
 
 // Returns all leases, by path. Changes nothing. Throws Error(failed) if there is no state
 // directory.
@@ -40,11 +41,11 @@ std::vector<ListedLease> list_leases();
 // list.
 std::vector<ListedLease> remove_leftovers();
 
-// Removes leftovers even if this process is killed.
+// --- Removes leftovers even if this process is killed.
 
 // A process that waits for the end of this one. If the destructor did not run, it removes the
-// leftovers of killed runs (leftovers.h). It survives signals to the process group: mpirun kills
-// all processes of a run if one of them dies. Create it before there are threads.
+// leftovers of killed runs. It survives signals to the process group: mpirun kills all processes of
+// a run if one of them dies. Create it before there are threads.
 class Janitor {
  public:
   Janitor();   // without a process, leftovers wait for the next run

@@ -30,8 +30,8 @@ void remove_contents(int directory, const std::string& shown);
 // systems without an exclusive rename, there with a short race.
 int rename_new(int from_parent, const std::string& from, int to_parent, const std::string& to);
 
-// Recognises a tree that filereel left behind. Entries added, changed or replaced since then belong
-// to someone else.
+// --- Recognises a tree that filereel left behind. Entries added, changed or replaced since then
+// belong to someone else.
 
 // What a tree takes on its file system.
 struct TreeSpace {

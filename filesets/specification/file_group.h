@@ -12,7 +12,7 @@
 
 namespace filereel {
 
-// The shape of a directory tree: its directories and the number of files in each.
+// --- The shape of a directory tree: its directories and the number of files in each.
 
 enum class FileSpread : std::uint8_t {
   varied,  // many directories with few files, some with up to five times the mean

@@ -14,7 +14,7 @@
 
 namespace filereel {
 
-// What is wrong with a YAML document, in the words of those who write YAML.
+// --- What is wrong with a YAML document, in the words of those who write YAML.
 
 // `message`: of an exception of yaml-cpp, which has no codes.
 std::string_view why_invalid_yaml(std::string_view message);
@@ -90,7 +90,7 @@ inline constexpr std::size_t kMaxYamlDepth = 32;
 // document or exceeds a limit above. `what` names the document in messages.
 YamlValue parse_yaml(std::string_view text, std::string_view file_name, std::string_view what);
 
-// Reads YAML files.
+// --- Reads YAML files.
 
 // Returns at most kMaxYamlBytes + 1 bytes of the file, or nothing if the file does not exist.
 // Throws Error(failed) if it cannot be read; `what` describes the expected content.

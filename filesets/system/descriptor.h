@@ -41,7 +41,7 @@ struct CloseStream {
 };
 using Stream = std::unique_ptr<std::FILE, CloseStream>;
 
-// Complete writes.
+// --- Complete writes.
 
 // Writes all of `text` to a descriptor, even a non-blocking one. Returns 0 or the error number.
 int write_to(int descriptor, std::string_view text) noexcept;

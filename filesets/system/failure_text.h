@@ -14,7 +14,7 @@ namespace filereel {
 // with the file and the place: here they would be an error of filereel.
 std::string failure_text(const std::exception& failure);
 
-// What is wrong with compressed data, in words for messages.
+// --- What is wrong with compressed data, in words for messages.
 
 // `code`: what a function of zstd returned, for which ZSTD_isError is true. Throws std::bad_alloc
 // if there was not enough memory.

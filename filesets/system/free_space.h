@@ -19,7 +19,7 @@ bool is_full_share(int file);
 // error_text() of a failed write to the open file, with what the error may hide.
 std::string write_error_text(int error, int file);
 
-// Limits of a directory tree within its file system.
+// --- Limits of a directory tree within its file system.
 
 // Whether a project quota limits the open directory, so that its file system looks smaller there.
 // xfs reports an exhausted one as a full volume, and not as a quota.

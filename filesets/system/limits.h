@@ -64,7 +64,7 @@ std::string limit_text(int error);
 // is none.
 std::string file_size_limit_text();
 
-// Reports running out of memory as an error that names the cause.
+// --- Reports running out of memory as an error that names the cause.
 
 // Throws Error(failed): `what` needs more memory than is available.
 [[noreturn]] void fail_for_memory(std::string_view what);
@@ -84,7 +84,7 @@ auto within_memory(const std::string& what, const Work& work) {
 // allocated.
 void require_memory(std::size_t bytes, const std::string& what);
 
-// Stacks that do not depend on the limit on stacks (RLIMIT_STACK, ulimit -s).
+// --- Stacks that do not depend on the limit on stacks (RLIMIT_STACK, ulimit -s).
 
 // From now on, threads have a stack that is large enough if the limit on stacks is small, and a
 // small one if address space is limited; then the C library also reserves less for the heaps of

@@ -12,7 +12,7 @@
 
 namespace filereel {
 
-// Mounted file systems, read from the kernel.
+// --- Mounted file systems, read from the kernel.
 
 // A line of /proc/self/mountinfo.
 struct MountedFileSystem {
@@ -45,9 +45,9 @@ std::string existing_path(const std::string& path);
 // Returns the mount that contains `path`; nothing if unknown.
 std::optional<MountedFileSystem> mounted_at(const std::string& path);
 
-// Runs work in a child process, because a call on a volume that does not respond may never return:
-// a thread or process in such a call cannot be ended, not even by SIGKILL, but a child can be left
-// behind.
+// --- Runs work in a child process, because a call on a volume that does not respond may never
+// return: a thread or process in such a call cannot be ended, not even by SIGKILL, but a child can
+// be left behind.
 
 // The text that `work` returns in a child process, which has no files open and so holds no locks.
 // Nothing if it throws, or takes longer than `patience_s`: the child is then killed, which takes
@@ -56,9 +56,9 @@ std::optional<MountedFileSystem> mounted_at(const std::string& path);
 std::optional<std::string> run_apart(const std::function<std::string()>& work, double patience_s,
                                      const std::function<bool()>& waits_on = {});
 
-// Mounts that may stop responding: those of network file systems and of FUSE programs. A call on
-// such a mount then waits until the server is back, possibly for ever and without a way to end the
-// process. What does not concern the mount must therefore never touch it.
+// --- Mounts that may stop responding: those of network file systems and of FUSE programs. A call
+// on such a mount then waits until the server is back, possibly for ever and without a way to end
+// the process. What does not concern the mount must therefore never touch it.
 
 // Whether a file system of this type (of mountinfo) is reached through a network or a program.
 bool is_remote(std::string_view type);
@@ -82,8 +82,8 @@ class RemoteMounts {
   std::string share_at(const std::string& path) const;
 
   // The text that `work` returns, which uses the path. If such a mount is on the way, the work is
-  // done in a child process (mounts.h); nothing if there is no answer within two seconds, and
-  // from then on for all paths on that mount. `waits_on`: of run_apart.
+  // done in a child process (run_apart); nothing if there is no answer within two seconds, and from
+  // then on for all paths on that mount. `waits_on`: of run_apart.
   std::optional<std::string> ask(const std::string& path, const std::function<std::string()>& work,
                                  const std::function<bool()>& waits_on = {});
 

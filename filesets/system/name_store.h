@@ -25,7 +25,7 @@ class NameStore {
   std::size_t chunk_size_ = 0;
 };
 
-// A hash table of numbers, for tables with millions of rows.
+// --- A hash table of numbers, for tables with millions of rows.
 
 // Finds rows of a table by a key. Stores only the numbers of the rows, in 6 to 12 bytes each; the
 // owner of the table supplies hashes and comparisons. Numbers are not removed.

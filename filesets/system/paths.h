@@ -12,9 +12,9 @@
 
 namespace filereel {
 
-// The name of a file, and what stands at a path, by stat(2) and mkdir(2). Boost's functions for it
-// call statx in newer versions, which the policies of some containers deny, and then nothing seems
-// to exist.
+// --- The name of a file, and what stands at a path, by stat(2) and mkdir(2). Boost's functions for
+// it call statx in newer versions, which the policies of some containers deny, and then nothing
+// seems to exist.
 
 // The last component of a path.
 inline std::string base_name(std::string_view path) {
@@ -38,7 +38,7 @@ bool is_same_file(const std::string& path, const std::string& other);
 // Creates a directory and its missing parents, and returns 0 or an error number.
 int make_directories(const std::string& path);
 
-// Paths of directories that were opened earlier, and of those that do not exist any more. The
+// --- Paths of directories that were opened earlier, and of those that do not exist any more. The
 // functions for names need the working directory for relative ones only, unlike Boost's: absolute
 // ones work after it was removed.
 
@@ -62,7 +62,7 @@ std::string full_path(const std::string& path);
 // False if the working directory was removed, or unmounted: no relative path leads anywhere.
 bool has_working_directory();
 
-// Lists directories.
+// --- Lists directories.
 
 // Returns the names in a directory open for reading, unordered, without "." and "..". Reads all
 // names at once, so that a deep tree needs one descriptor per level. Returns nothing on failure,
@@ -73,7 +73,7 @@ std::optional<std::vector<std::string>> names_in(int directory);
 // empty if it cannot be read.
 std::vector<std::string> names_at(const std::string& path);
 
-// Safe access to a tree that other processes may change.
+// --- Safe access to a tree that other processes may change.
 
 enum class MountPoints { refuse, cross };
 

@@ -19,7 +19,7 @@ std::string printable_line(std::string_view text);
 // The whole text; newlines and tabs are kept.
 std::string printable_lines(std::string_view text);
 
-// Escapes paths and texts for use within a line of a file.
+// --- Escapes paths and texts for use within a line of a file.
 
 // Control bytes and the backslash become \xHH, as do blanks if more text follows on the line
 // (Blanks::escaped). All other bytes stay unchanged. unescape returns false for text not produced

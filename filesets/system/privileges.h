@@ -6,7 +6,7 @@
 
 namespace filereel {
 
-// Advice for those whom the system denies something.
+// --- Advice for those whom the system denies something.
 
 // What root needs in a container that denies mounts.
 inline constexpr std::string_view kAllowMounts = "allow mounts (CAP_SYS_ADMIN)";
@@ -20,9 +20,9 @@ inline std::string_view root_advice(std::string_view for_user, std::string_view 
   return is_root() ? for_root : for_user;
 }
 
-// What filereel needs of its surroundings and a sandbox may withhold: system calls, which seccomp
-// policies of containers deny, and /proc. Denied calls fail with EPERM or ENOSYS, like calls for
-// other reasons, so messages by errno alone name a wrong cause.
+// --- What filereel needs of its surroundings and a sandbox may withhold: system calls, which
+// seccomp policies of containers deny, and /proc. Denied calls fail with EPERM or ENOSYS, like
+// calls for other reasons, so messages by errno alone name a wrong cause.
 //
 // Whether a call is denied is found by trying it with arguments that are invalid: the kernel then
 // complains about these (EFAULT, EBADF, EINVAL), a policy does not look at them. That has no effect
@@ -60,7 +60,7 @@ bool has_proc();
 // Throws Error(failed) if it is not. `what` needs it.
 void require_proc(std::string_view what);
 
-// Privileges that the file of a program grants, and that a tracer may take from it.
+// --- Privileges that the file of a program grants, and that a tracer may take from it.
 
 // What the kernel does not grant to the program if this process traces it by ptrace: "set-user-ID",
 // "set-group-ID", "capabilities", or several, separated by ", ". Empty if there is nothing, or if

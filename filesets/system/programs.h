@@ -15,7 +15,7 @@
 
 namespace filereel {
 
-// Runs other programs: mkfs, fsck, FUSE drivers, strace.
+// --- Runs other programs: mkfs, fsck, FUSE drivers, strace.
 
 // Returns the path of a program in PATH or in the system's sbin directories, which are often
 // missing from a user's PATH.
@@ -51,7 +51,7 @@ struct ChildStreams {
 class ChildProcess {
  public:
   // `command[0]` is looked up by find_program. Throws Error(failed) if it is missing (with the
-  // package to install, see programs.h) or cannot be started.
+  // package to install) or cannot be started.
   explicit ChildProcess(const std::vector<std::string>& command);
   ChildProcess(ChildProcess&& other) noexcept;
   ChildProcess& operator=(ChildProcess&&) = delete;
@@ -79,7 +79,7 @@ class ChildProcess {
 // exits with 0. `what` starts the text: "cannot format a.img as ext4".
 void run_program(const std::vector<std::string>& command, std::string_view what);
 
-// The programs that filereel starts, and the packages with them in the distributions.
+// --- The programs that filereel starts, and the packages with them in the distributions.
 
 enum class PackageManager : std::uint8_t { apt, dnf, pacman, zypper, apk };
 

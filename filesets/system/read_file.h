@@ -27,7 +27,7 @@ std::optional<std::string> read_whole(int file, std::size_t most, std::string_vi
 // and two reads would give different content.
 void refuse_special_file(const std::string& path);
 
-// Reads one-line kernel files.
+// --- Reads one-line kernel files.
 
 // The text of a file below /sys or /proc, trimmed; "" if it cannot be read.
 std::string read_sysfs(const std::string& path);

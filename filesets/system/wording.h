@@ -9,7 +9,7 @@
 
 namespace filereel {
 
-// Numbers with the words that agree with them. Texts for people use these, so that none says
+// --- Numbers with the words that agree with them. Texts for people use these, so that none says
 // "1 files" or "1 result differ"; tests/house_test.py looks for those that do not.
 
 // The word for one, or that for another number.
@@ -24,7 +24,7 @@ std::string counted(std::uint64_t count, std::string_view noun);
 // "1 of 3 results", "1 of 1 result".
 std::string counted_of(std::uint64_t count, std::uint64_t all, std::string_view noun);
 
-// Suggestions for unknown names.
+// --- Suggestions for unknown names.
 
 // Returns at most three names that are most similar to the wrong one, nearest first. Leaves out
 // names with little in common.

@@ -22,7 +22,7 @@
 
 namespace filereel {
 
-// The contents of the messages between clients: a kind, then numbers or texts.
+// --- The contents of the messages between clients: a kind, then numbers or texts.
 
 // The first byte of a message.
 enum class MessageKind : char {
@@ -53,8 +53,8 @@ std::string pack_texts(std::span<const std::string> texts);
 // Of damaged bytes, the texts up to the damage.
 std::vector<std::string> unpack_texts(std::string_view bytes);
 
-// The clients of a parallel run: processes, on one or several machines, that execute the same plan
-// in step. Each runs the whole program; they meet at fixed points and start together.
+// --- The clients of a parallel run: processes, on one or several machines, that execute the same
+// plan in step. Each runs the whole program; they meet at fixed points and start together.
 
 struct ClientsOptions {
   std::uint64_t timeout_ns = 60'000'000'000;  // without a sign of life, a client counts as lost

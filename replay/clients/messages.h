@@ -36,7 +36,7 @@ class Messages {
 // Error(failed) if there is no module, or MPI fails.
 std::unique_ptr<Messages> start_messages();
 
-// What the system's loader says about a library, in words for messages.
+// --- What the system's loader says about a library, in words for messages.
 
 // `loader_text`: "libmpi.so.40: cannot open shared object file: No such file or directory".
 inline std::string missing_library(std::string_view loader_text) {
@@ -45,7 +45,7 @@ inline std::string missing_library(std::string_view loader_text) {
   return std::string(is_name ? library : "its library") + " is missing or of another version";
 }
 
-// What filereel and its MPI module agree on.
+// --- What filereel and its MPI module agree on.
 
 inline constexpr const char* kMpiModule = "filereel_mpi.so";
 inline constexpr const char* kStartMpi = "filereel_start_mpi";

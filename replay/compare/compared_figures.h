@@ -13,7 +13,7 @@
 
 namespace filereel {
 
-// Selects the comparable samples and figures of a measurement.
+// --- Selects the comparable samples and figures of a measurement.
 
 class Matching;
 
@@ -82,7 +82,7 @@ std::optional<double> busy_share(const Result& result);
 // their sessions.
 std::optional<double> busy_share(const PooledMeasurement& side);
 
-// The figures of one side of a comparison, by run and by state of the machine.
+// --- The figures of one side of a comparison, by run and by state of the machine.
 
 // Seconds between the starts of sessions. Those of less are a single draw of the state of machine
 // and drive (sessions.h).

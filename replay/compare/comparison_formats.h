@@ -13,7 +13,7 @@
 
 namespace filereel {
 
-// The JSON form of comparisons (docs/compare.md), which other programs rely on.
+// --- The JSON form of comparisons (docs/compare.md), which other programs rely on.
 
 inline constexpr int kComparisonSchemaVersion = 1;
 
@@ -33,7 +33,7 @@ std::string_view figure_code(Figure figure);  // "durable" …
 std::string comparison_to_json(const ResultComparison& comparison,
                                std::span<const Index> indexes = {});
 
-// The JSON form of rankings and indices (docs/compare.md), which other programs rely on.
+// --- The JSON form of rankings and indices (docs/compare.md), which other programs rely on.
 
 // A list; `names` are the names of the groups.
 Json indexes_to_json(std::span<const Index> indexes, std::span<const std::string> names);
@@ -41,7 +41,7 @@ Json indexes_to_json(std::span<const Index> indexes, std::span<const std::string
 // Pretty-printed, ends with a newline. Invalid UTF-8 in names is replaced.
 std::string ranking_to_json(const Ranking& ranking, std::span<const Index> indexes);
 
-// Comparisons for CI systems, in JUnit's XML format.
+// --- Comparisons for CI systems, in JUnit's XML format.
 
 // One test suite with a test case per measurement. Slower ones are failures; undecided ones and
 // those missing in the new result are skipped. `time` is the new side's median. Follows the schema

@@ -8,7 +8,7 @@
 
 namespace filereel {
 
-// The machine's share of a change, from the changes of a control volume.
+// --- The machine's share of a change, from the changes of a control volume.
 //
 // The problem. The control's change in a measurement is that of the machine, and noise: its own
 // runs vary as much as those of the volume. Taking away only that change makes the error of a ratio
@@ -55,7 +55,7 @@ struct CorrectedRatio {
 CorrectedRatio corrected_ratio(const SideFigures& base, const SideFigures& fresh,
                                const MachineChange* machine);
 
-// The choice whether a comparison uses its control volume (sessions.h).
+// --- The choice whether a comparison uses its control volume (sessions.h).
 
 // The measurements of both sides, for what all of them say about the control.
 struct ControlledPair {

@@ -15,7 +15,7 @@
 
 namespace filereel {
 
-// Which measurements of several groups of results did the same work.
+// --- Which measurements of several groups of results did the same work.
 //
 // The problem. A group has several results, such as all of a firmware. One of them may be at
 // another scale, of a changed workload, or with warm caches. Pooled with it, the others have no
@@ -88,7 +88,7 @@ class Matching {
   std::vector<LeftOut> left_out_;
 };
 
-// Groups of results that are pooled under one name: by drive, by file system, or both.
+// --- Groups of results that are pooled under one name: by drive, by file system, or both.
 
 struct ResultGroup {
   std::string name;

@@ -15,7 +15,7 @@
 //   after the other, such as two file systems of one volume, it is sqrt(spread1² + spread2² +
 //   between² + 2 sessions²). A volume is shown to be slower than another if the two-sided p of the
 //   normal distribution, corrected for all pairs (significance.h), is at most 5 %.
-// - What grouped commits may save (prediction.h) lowers the begin of an interval, but not
+// - What grouped commits may save lowers the begin of an interval, but not
 //   below the recorded time, and the time of the slower one of two volumes.
 #pragma once
 
@@ -32,7 +32,7 @@
 
 namespace filereel {
 
-// Syncs of one file by several threads: the mark of a server that groups its commits.
+// --- Syncs of one file by several threads: the mark of a server that groups its commits.
 //
 // Such a server makes one sync for all transactions that have committed since the last one. On a
 // slow disk more of them wait, so it makes fewer syncs than it did where it was recorded. A replay
@@ -82,7 +82,7 @@ struct ReplayedVolume {
   std::vector<double> begins_s = {};
   std::size_t stopped = 0;    // repetitions during which filereel was stopped, or the machine
   std::string obstacle = {};  // why the replays predict nothing; "" if they do
-  double most_saved = 0;      // share of the time that grouped commits may save (prediction.h)
+  double most_saved = 0;      // share of the time that grouped commits may save
   double saved_to_s = 0;      // no such savings below this time
 };
 

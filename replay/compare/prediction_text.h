@@ -9,7 +9,7 @@
 
 namespace filereel {
 
-// What takes the time of a replayed program: its own work, or which operations.
+// --- What takes the time of a replayed program: its own work, or which operations.
 
 // The name of the volume that was measured, without serial numbers if they are hidden.
 std::string volume_name(const Result& result, const Measurement& measurement);

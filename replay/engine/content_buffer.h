@@ -18,7 +18,7 @@
 
 namespace filereel {
 
-// Memory for reads and writes.
+// --- Memory for reads and writes.
 
 // Page-aligned for direct I/O, and touched before the clock starts so that no page fault is
 // measured.
@@ -47,7 +47,7 @@ class Buffer {
   std::unique_ptr<std::byte, Free> data_;
 };
 
-// Generates the bytes for writes and the expected bytes of reads.
+// --- Generates the bytes for writes and the expected bytes of reads.
 
 // In a workload, the entries of the file set define the content of files. In a recorded trace,
 // which has no content, it is derived from the file's number. Not shared between threads.

@@ -19,7 +19,7 @@ bool same_result(const Operation& operation, std::int64_t result) noexcept;
 // Shared by all threads of a replay; used only if a result differs.
 class DivergenceClassifier {
  public:
-  // `paths` outlives the judge.
+  // `paths` outlives the classifier.
   explicit DivergenceClassifier(const PathTable& paths) : paths_(paths) {}
 
   // Classifies the divergence of `operation`, which returned `result` (a failure is -errno).

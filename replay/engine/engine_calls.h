@@ -15,7 +15,7 @@
 
 namespace filereel {
 
-// The system calls of the engines. NullCalls (engine_calls.h) has the same interface.
+// The calls of Linux. NullCalls below has the same interface.
 //
 // Results are those of the kernel's interface: a failure is -errno. Names are single components in
 // an open directory. Symbolic links are never followed.

@@ -15,7 +15,7 @@
 
 namespace filereel {
 
-// Balances the work of a replayed thread with that of the recorded one.
+// --- Balances the work of a replayed thread with that of the recorded one.
 
 // The recorded thread used the processor between its calls. So does the replay: it looks for the
 // next operation, generates content and compares results. Both are work, so this time of the replay

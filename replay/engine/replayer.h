@@ -16,7 +16,7 @@
 
 namespace filereel {
 
-// Limits of open files of this process.
+// --- Limits of open files of this process.
 
 // Descriptors needed by a replay with this number of open files of the trace and of threads,
 // including the least number of directories that each thread keeps, and the descriptors that

@@ -18,7 +18,7 @@
 
 namespace filereel {
 
-// The slowest operations of a replay.
+// --- The slowest operations of a replay.
 
 struct SlowOperation {
   std::uint64_t latency_ns = 0;  // from its due time, otherwise from its start

@@ -17,7 +17,7 @@
 
 namespace filereel {
 
-// Names of results in a history: by drive, then firmware, then time.
+// --- Names of results in a history: by drive, then firmware, then time.
 
 // The device that a result is of; from the volume near.
 struct TestedDevice {

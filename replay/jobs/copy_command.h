@@ -16,7 +16,7 @@
 
 namespace filereel {
 
-// A command of the shell that is timed: how it ends, and that nothing of it remains.
+// --- A command of the shell that is timed: how it ends, and that nothing of it remains.
 
 struct ProgramEnd {
   std::uint64_t at_ns = 0;                  // stopwatch time
@@ -50,7 +50,7 @@ class ShellProgram {
   std::string text_;  // the beginning of its complaints
 };
 
-// Programs that copy a tree instead of filereel's own methods, in the copy steps of FC-Test
+// --- Programs that copy a tree instead of filereel's own methods, in the copy steps of FC-Test
 // (--copy-command).
 //
 // A copy command is a command of the shell, such as "rsync -aW {from}/ {to}". filereel puts the

@@ -207,7 +207,7 @@ class Job {
 
   // What it does, in words, at the first point; see WorkRecord.
   virtual WorkRecord work() const = 0;
-  // The content of the work at the point, whatever it is called: see Measurement::work_digest.
+  // The content of the work at the point, regardless of its name: see Measurement::work_digest.
   virtual std::string work_digest(std::uint64_t point) const = 0;
 
   // Points of the sweep, run one after another in each repetition.
@@ -251,7 +251,6 @@ class Job {
   virtual std::unique_ptr<FittedJob> fit(std::uint64_t point, const FittingPlace& place) const = 0;
 };
 
-// Jobs with the null engine need no volumes.
 // The base of kinds of jobs: the usual answers, of a job with one point. A wrapper of a job derives
 // from JobAround (job_wrappers.h) instead. That has no defaults, so that the compiler finds a
 // function that it does not forward: wrapped jobs would fall back to the default, without a word.
@@ -274,6 +273,7 @@ class PlainJob : public Job {
   }
 };
 
+// Jobs with the null engine need no volumes.
 inline bool needs_no_volume(const Job& job) {
   return job.options(0).engine == EngineKind::null;
 }

@@ -14,9 +14,8 @@
 
 namespace filereel {
 
-// Jobs around another job: everything is as in the inner job, except what a wrapper changes. All
-// functions of Job are pure, so a new one that is not forwarded here does not compile.
-
+// Forwards everything. All functions of Job are pure, so a new one that is not forwarded here does
+// not compile.
 class JobAround : public Job {
  public:
   explicit JobAround(std::unique_ptr<Job> inner) : inner_(std::move(inner)) {}
@@ -105,7 +104,7 @@ class JobAlongAxis : public JobAround {
   SweepAxis axis_;
 };
 
-// Jobs of several clients: a number of them that varies, and a reel for each.
+// --- Jobs of several clients: a number of them that varies, and a reel for each.
 
 // The job with this number of clients; `swept`: with these, one after another, as an axis of its
 // sweep, which varies slowest. Throws SweepError for invalid numbers.

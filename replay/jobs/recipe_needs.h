@@ -15,15 +15,12 @@
 
 namespace filereel {
 
-// The time of the phases of a recipe, as it is assumed before they are measured.
-
-// `synthesis`: of the recipe.
+// The time of a phase of a recipe, as it is assumed before it is measured. `synthesis`: of the
+// recipe.
 ExpectedTime expected_time(const Recipe& recipe, std::size_t phase, const Synthesis& synthesis);
 
 // The creation of the initial files on all volumes of the recipe, in seconds.
 double fill_seconds(const Recipe& recipe, const Synthesis& synthesis);
-
-// Properties of a recipe that a job needs before anything is created.
 
 // Limits the phases to `time_ns`: time-limited phases last this long, others at most this long.
 // Warm-ups shrink in proportion and never grow. If a phase creates or changes files for a later

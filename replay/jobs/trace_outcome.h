@@ -12,7 +12,7 @@ namespace filereel {
 // Adds the figures of recorded traces; call after fill_sample.
 void add_trace_figures(Sample& sample, const ReplayOutcome& outcome);
 
-// Of what is missing, approximated or unlike the real files. `name`: that of the job.
+// Warns of what is missing, approximated or unlike the real files. `name`: that of the job.
 void warn_of_trace(const TraceInfo& info, const std::string& name, Result& result);
 
 }  // namespace filereel

@@ -14,8 +14,8 @@
 
 namespace filereel {
 
-// A recipe as JSON, for `filereel show --json` and for the digest of work (work_digest.h): sizes in
-// bytes, times in seconds, shares from 0 to 1.
+// --- A recipe as JSON, for `filereel show --json` and for the digest of work: sizes in bytes,
+// times in seconds, shares from 0 to 1.
 
 // A list of groups, and one of phases. A new member is left out at its default value, so that
 // digests of older recipes stay as they are.

@@ -1,7 +1,7 @@
 // How this folder works: these headers are what the hot path of a replay uses to measure: a clock
 // here (tick_counter.h has the counter of each processor), counters that others may read
-// (counter.h), a histogram (histogram.h) and a grid of time and latency, both in histogram.h. Start
-// here, then histogram.h.
+// (counter.h), a histogram and a grid of time and latency (histogram.h). Start here, then
+// histogram.h.
 //
 // Clocks: the stopwatch, precise sleep, and the processor time of this process.
 #pragma once
@@ -15,7 +15,7 @@
 
 namespace filereel {
 
-// The clock for measurements: nanoseconds of CLOCK_MONOTONIC. If the kernel itself uses the
+// --- The clock for measurements: nanoseconds of CLOCK_MONOTONIC. If the kernel itself uses the
 // processor's counter, the counter is read directly. That costs half as much as the vDSO (20 and 40
 // ns in a virtual machine), which matters for cached reads that take a few hundred ns.
 
@@ -66,7 +66,7 @@ inline std::uint64_t now_ns() noexcept {
   return measurement_clock().now_ns();
 }
 
-// Waits until a point in time, to within microseconds.
+// --- Waits until a point in time, to within microseconds.
 
 // Call once per thread: sets the timer slack to the minimum, so that sleeps end on time.
 void prepare_precise_sleep() noexcept;
@@ -79,14 +79,14 @@ inline constexpr std::uint64_t kSleepSliceNs = 50'000'000;
 // Hint to the processor in a spin loop.
 void relax() noexcept;
 
-// Returns at stopwatch time `due_ns` (replay/measure/clock.h), at once if that is past, or within
-// about 50 ms of a requested stop. Sleeps, and spins only for the last microseconds.
+// Returns at stopwatch time `due_ns`, at once if that is past, or within about 50 ms of a requested
+// stop. Sleeps, and spins only for the last microseconds.
 void sleep_until(std::uint64_t due_ns, const std::stop_token& stop) noexcept;
 
 // The same without spinning: returns as late as the system wakes the thread.
 void doze_until(std::uint64_t due_ns, const std::stop_token& stop) noexcept;
 
-// Uses the processor for a given time, as a program does that computes.
+// --- Uses the processor for a given time, as a program does that computes.
 
 // Returns when this thread has used `ns` nanoseconds of processor time: time in which other threads
 // have its processor does not count. Returns at once if a stop is requested.

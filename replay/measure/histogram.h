@@ -5,8 +5,7 @@
 // 1 ns. Results store them in HdrHistogram's own encoding (replay/results/packed.h). Recording has
 // its own implementation, because another thread may read concurrently, which HdrHistogram_c
 // supports only with locked instructions, and because a bucket is computed once for the histogram
-// and the grid of time and latency (histogram.h). Recording a value costs 1.9 ns, with
-// HdrHistogram_c 2.2 ns.
+// and the grid of time and latency. Recording a value costs 1.9 ns, with HdrHistogram_c 2.2 ns.
 #pragma once
 
 #include <algorithm>
@@ -93,7 +92,7 @@ class Histogram {
   Counter max_ = 0, total_ = 0;
 };
 
-// The course of a replay: per interval the number of completed operations by latency, bytes and
+// --- The course of a replay: per interval the number of completed operations by latency, bytes and
 // syncs. The data of a heat map of time and latency.
 
 // Bounded size: when all intervals are used, each pair of neighbours is merged and the width

@@ -11,7 +11,7 @@ namespace filereel {
 
 Json comparison_data(const ResultComparison& comparison);
 
-// Predictions on the page, as JSON.
+// --- Predictions on the page, as JSON.
 
 // An object for each, see page/prediction.js.
 Json predictions_data(std::span<const StoredPrediction> predictions);

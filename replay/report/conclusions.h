@@ -15,7 +15,7 @@
 
 namespace filereel {
 
-// The main findings of a report.
+// --- The main findings of a report.
 
 // One sentence each, the most important first; names are unescaped. Results that failed or ended
 // early come before all else. With `comparison` (of two results, otherwise null) its verdict comes

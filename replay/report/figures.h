@@ -15,7 +15,7 @@
 
 namespace filereel {
 
-// Formats figures for reports.
+// --- Formats figures for reports.
 
 // With a capital letter, and with an end unless it has a full stop.
 std::string sentence_of(std::string text, std::string_view end = ".");
@@ -57,7 +57,7 @@ std::string clients_text(std::span<const Measurement* const> measurements);
 // its kind's: "cached read".
 std::string step_of(const Measurement& measurement);
 
-// Figures of reports beyond the summaries of measurements.
+// --- Figures of reports beyond the summaries of measurements.
 
 // A result and its source.
 struct ReportedResult {

@@ -16,7 +16,8 @@
 
 namespace filereel {
 
-// All data of the report page, as JSON. replay/report/page/ draws it and computes only positions.
+// --- All data of the report page, as JSON. replay/report/page/ draws it and computes only
+// positions.
 
 // One line, safe inside a <script> element for any results, see script_safe.
 // `predictions`: see html_report.

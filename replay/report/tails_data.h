@@ -17,7 +17,7 @@
 
 namespace filereel {
 
-// Latency data of reports beyond percentiles: curves, latency over time, and the slowest
+// --- Latency data of reports beyond percentiles: curves, latency over time, and the slowest
 // operations.
 
 // A latency that a share of all operations does not exceed. `nines` is -log10(1 - share): 0.3 for

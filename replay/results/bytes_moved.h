@@ -8,10 +8,8 @@
 
 namespace filereel {
 
-// The bytes of files that a sample read and wrote.
-
-// By the calls. A copy inside the kernel reads and writes its content; so does one of reads and
-// writes.
+// The bytes of files that a sample read and wrote, by its calls. A copy inside the kernel reads and
+// writes its content; so does one of reads and writes.
 struct BytesMoved {
   std::uint64_t read = 0, written = 0;
 
@@ -21,17 +19,17 @@ struct BytesMoved {
 // Nothing for a sample without calls of its own, such as a copy command.
 BytesMoved bytes_moved(const Sample& sample);
 
-// Whether work has written: its content, names and attributes are durable later than its last call
-// returns, so its rates count until then (rate_time). Derived from the calls, for results of any
-// age.
+// --- Whether work has written: its content, names and attributes are durable later than its last
+// call returns, so its rates count until then (rate_time). Derived from the calls, for results of
+// any age.
 
 // Whether a sample without failures has written: data, or a change of names or attributes. A step
 // of FC-Test does so in all samples or none. Access times that the kernel updates do not count.
 bool has_written(const Measurement& measurement);
 
-// Results from before schema version 8 count bytes in another way: in a phase of a workload with
-// steps on files, the bytes read do not count once something is written. These results keep their
-// figures and are marked, so that figures of both definitions are never mixed.
+// --- Results from before schema version 8 count bytes in another way: in a phase of a workload
+// with steps on files, the bytes read do not count once something is written. These results keep
+// their figures and are marked, so that figures of both definitions are never mixed.
 
 inline constexpr std::int64_t kFirstWithBytesRead = 8;  // schema version
 

@@ -33,7 +33,7 @@ std::string failures_of(const Result& result);
 // Apart: what a verification found, and work that could not be done.
 std::string verification_failures_of(const Result& result);
 std::string work_failures_of(const Result& result);
-// Of one of its measurements.
+// The same for one measurement.
 std::string failures_of(const Result& result, const Measurement& measurement);
 
 // Adds the calls to those of the same volume, operation and error.

@@ -24,7 +24,7 @@
 
 namespace filereel {
 
-// Fills plain data from the events of a JSON parser, without a tree of the text in between: a
+// --- Fills plain data from the events of a JSON parser, without a tree of the text in between: a
 // result of 175 MB has millions of values, and as a tree they take 24 bytes for each byte of text.
 //
 // A JsonPlace is where the next value goes: a pointer, and the functions of its type (JsonType). An
@@ -288,7 +288,7 @@ inline JsonEvent event_of(const Json& json) {
   }
 }
 
-// Converts types with a list of members (result_members.h) to and from JSON. nlohmann's library
+// --- Converts types with a list of members (result_members.h) to and from JSON. nlohmann's library
 // finds these functions by argument-dependent lookup: `json["host"] = result.host`,
 // `json.get<HostInfo>()`, also for lists.
 
@@ -327,7 +327,7 @@ Map convert_map(const Json& json, const char* key) {
   return map;
 }
 
-// Like nlohmann's get, but with the checks of json_members.h for numbers, and names the place.
+// Like nlohmann's get, but with checks of numbers, and names the place.
 template <class T>
 T convert(const Json& json, const char* key) {
   if constexpr (kIsList<T>) {

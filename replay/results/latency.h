@@ -13,7 +13,7 @@
 
 namespace filereel {
 
-// Latencies of a measurement, pooled over all samples.
+// --- Latencies of a measurement, pooled over all samples.
 
 struct Percentile {
   std::string_view name;  // "p99.9"
@@ -77,7 +77,7 @@ class PooledLatencies {
 std::optional<Spread> latency_spread(const Measurement& measurement, const std::string& kind,
                                      double LatencySummary::* percentile);
 
-// Stalls: operations that take far longer than is usual for their kind.
+// --- Stalls: operations that take far longer than is usual for their kind.
 
 // An operation that takes longer than this is a stall, in nanoseconds. `usual` has the latencies of
 // the kind of operation in the base. The threshold is 3 times their 99.9th percentile, or 10 times

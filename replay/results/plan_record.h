@@ -25,8 +25,8 @@ struct WorkRecord {
   bool operator==(const WorkRecord&) const = default;
 };
 
-// Defines an index: a named group of measurements over which a geometric mean is taken. Plain data,
-// from command lines and plans; replay/compare/index.h calculates it.
+// --- Defines an index: a named group of measurements over which a geometric mean is taken. Plain
+// data, from command lines and plans; replay/compare/index.h calculates it.
 
 // The metric that combines data rate and access time of recorded programs during busy time.
 inline constexpr std::string_view kStorageMetric = "storage";

@@ -11,7 +11,7 @@
 
 namespace filereel {
 
-// Texts that the checks of results have in common.
+// --- Texts that the checks of results have in common.
 
 // "'create of iso' on ext4".
 std::string quoted_name(const Measurement& measurement);

@@ -16,7 +16,7 @@
 
 namespace filereel {
 
-// Runs the block-level tester fio (https://fio.readthedocs.io).
+// --- Runs the block-level tester fio (https://fio.readthedocs.io).
 
 // A job of one thread with direct I/O.
 struct FioJob {

@@ -16,7 +16,7 @@
 
 namespace filereel {
 
-// What the clients of a run do together.
+// --- What the clients of a run do together.
 
 // The samples of all clients as one. The first client gets all of it, the others only what tells
 // whether the step failed. `own`: nothing if this client has not worked. `start`: as it saw it. All

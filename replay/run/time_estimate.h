@@ -5,10 +5,11 @@
 // caches, durability and verification. One clock runs through all of it: a lap ends where the next
 // one begins, so the laps add up to the time of the run.
 //
-// The time of a unit is the first of these that is known: - the mean of its last two repetitions -
-// the mean of the same point on other sides, otherwise of the same job on other file systems - what
-// was assumed: waits, which no volume shortens; the preparation and the work, each in the
-// proportion that was measured in this job so far, otherwise in jobs of the same kind,
+// The time of a unit is the first of these that is known:
+// - the mean of its last two repetitions
+// - the mean of the same point on other sides, otherwise of the same job on other file systems
+// - what was assumed: waits, which no volume shortens; the preparation and the work, each in the
+//   proportion that was measured in this job so far, otherwise in jobs of the same kind,
 //   otherwise in all, of which short work says little about long work. Every preparation and step
 //   that has ended counts, also those of the first repetition: formatting, which depends on the
 //   file system, says nothing about the speed of the work.

@@ -16,7 +16,7 @@
 
 namespace filereel {
 
-// Renumbers the open files of a trace.
+// --- Renumbers the open files of a trace.
 
 // Traces use the lowest free number, so a file often gets the number of one closed just before. Its
 // open would have to wait for that close even if the two are unrelated. Here a lane first reuses

@@ -18,7 +18,7 @@
 
 namespace filereel {
 
-// Assigns the threads of a trace to lanes.
+// --- Assigns the threads of a trace to lanes.
 
 struct Lanes {
   std::vector<std::uint32_t> of_thread;
@@ -29,7 +29,7 @@ struct Lanes {
 // been free for longest, so that it rarely waits for its predecessor there.
 Lanes assign_lanes(std::span<const TraceThread> threads);
 
-// Passes compiled operations from the feeder to the lanes.
+// --- Passes compiled operations from the feeder to the lanes.
 
 struct Chunk {
   explicit Chunk(std::size_t capacity) : operations(capacity) {}
@@ -92,7 +92,7 @@ class LaneQueue {
   alignas(64) Chunk* chunks_ = nullptr;  // used by the taker, in order
 };
 
-// Compiles a trace into the lanes' queues.
+// --- Compiles a trace into the lanes' queues.
 
 // Runs on its own thread, ahead of the lanes as far as the pool has chunks.
 class Feeder {

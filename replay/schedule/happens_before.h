@@ -10,7 +10,7 @@
 
 namespace filereel {
 
-// Points in a replay for which other operations wait.
+// --- Points in a replay for which other operations wait.
 
 // "`lane` has completed `count` operations." The default moment is the start, for which no one
 // waits.

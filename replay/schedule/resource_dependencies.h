@@ -16,7 +16,7 @@
 
 namespace filereel {
 
-// Orders reads and writes of the same bytes.
+// --- Orders reads and writes of the same bytes.
 
 struct ByteRange {
   static constexpr std::uint64_t kEnd = UINT64_MAX;
@@ -96,7 +96,7 @@ class DataDependencies::File {
   std::unique_ptr<Shared> shared_;  // once a second lane uses it
 };
 
-// Orders operations on an open file: open, then uses, then close. The same for mappings.
+// --- Orders operations on an open file: open, then uses, then close. The same for mappings.
 
 // Numbers are those after renaming. A reused number waits for its last close.
 class OpenFileDependencies {
@@ -146,7 +146,7 @@ class OpenFileDependencies {
   std::vector<OpenFile> files_;
 };
 
-// Orders operations on names.
+// --- Orders operations on names.
 
 // Each operation on a path reads the names of all its parent directories, and reads or changes the
 // last name. A change of a name waits for all uses of it, and of all names below it, since its last

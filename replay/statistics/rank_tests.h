@@ -11,7 +11,7 @@
 
 namespace filereel {
 
-// The distribution of the rank sums of two samples under the null hypothesis.
+// --- The distribution of the rank sums of two samples under the null hypothesis.
 
 // Whether the distribution is computed exactly for samples of these sizes. Otherwise this needs too
 // much work, and the normal distribution is a close approximation.
@@ -25,7 +25,7 @@ std::vector<std::size_t> tie_sizes(std::span<const double> sorted);
 // groups of ties, as in Streitberg and Röhmel's shift algorithm (1986).
 std::vector<double> rank_sum_law(std::span<const std::size_t> ties, std::size_t chosen);
 
-// Tests whether two samples have the same location.
+// --- Tests whether two samples have the same location.
 
 struct MannWhitney {
   double u = 0;  // pairs with the larger value in the first sample, ties counted half
@@ -42,7 +42,7 @@ MannWhitney mann_whitney(std::span<const double> first, std::span<const double> 
 // The smallest possible p for samples of these sizes, without ties.
 double least_p(std::size_t first, std::size_t second);
 
-// Estimates the ratio of two samples.
+// --- Estimates the ratio of two samples.
 
 struct Ratio {
   double estimate = 1;
@@ -57,7 +57,7 @@ struct Ratio {
 // Methods", 4.3). All values must be above 0; neither sample may be empty.
 Ratio ratio_of(std::span<const double> base, std::span<const double> fresh);
 
-// Detects a trend in a series.
+// --- Detects a trend in a series.
 
 struct Drift {
   double p = 1;       // two-sided, of no trend

@@ -8,12 +8,12 @@
 
 namespace filereel {
 
-// The standard normal distribution; its quantiles are in filesets/system/random.h.
+// --- The standard normal distribution; its quantiles are in filesets/system/random.h.
 
 // The probability of a value above `z`.
 double normal_tail(double z);
 
-// Student's t distribution.
+// --- Student's t distribution.
 
 // The probability of a value above `t`, with `freedom` > 0 degrees of freedom.
 double student_tail(double t, double freedom);
@@ -21,7 +21,7 @@ double student_tail(double t, double freedom);
 // The value with the probability `p` below it; 0 < p < 1.
 double student_quantile(double p, double freedom);
 
-// Correction for multiple tests.
+// --- Correction for multiple tests.
 
 // Adjusts probabilities so that, among all that are at most a given level, even one false positive
 // occurs only with that probability, for any dependence between the tests. This is the weighted
@@ -30,7 +30,7 @@ double student_quantile(double p, double freedom);
 // once it is rejected. In the order of `p`, 0 to 1; needs as many weights, above 0.
 std::vector<double> holm_adjusted(std::span<const double> p, std::span<const double> weights);
 
-// The error budget of comparisons, and the numbers of runs that it needs.
+// --- The error budget of comparisons, and the numbers of runs that it needs.
 
 // The promised limit of the probability of a false alarm in a whole comparison, or of a false order
 // in a whole ranking.

@@ -16,7 +16,7 @@
 
 namespace filereel {
 
-// Summary figures of several values, most of them order statistics. All functions take finite
+// --- Summary figures of several values, most of them order statistics. All functions take finite
 // values in any order and unit, and return the figure in the same unit.
 
 // How the two values in the middle of an even number are joined to a median: times by their
@@ -47,7 +47,7 @@ double geometric_mean(std::span<const double> values);
 // required.
 double median_absolute_deviation(std::span<const double> values);
 
-// Detects outliers.
+// --- Detects outliers.
 
 // The indexes of the values with a modified Z-score 0.6745 (x - median) / MAD beyond ±3.5: Iglewicz
 // and Hoaglin, "How to Detect and Handle Outliers" (1993), section 3.5. If more than half of the
@@ -55,7 +55,7 @@ double median_absolute_deviation(std::span<const double> values);
 // 0.6745, so that not every other value is an outlier.
 std::vector<std::size_t> outliers(std::span<const double> values);
 
-// Detects bimodal values.
+// --- Detects bimodal values.
 
 struct Modes {
   double low = 0, high = 0;  // medians of the two groups, in the values' unit
@@ -68,7 +68,7 @@ struct Modes {
 // values.
 std::optional<Modes> bimodal_modes(std::span<const double> values);
 
-// A confidence interval; the function that returns it states the confidence.
+// --- A confidence interval; the function that returns it states the confidence.
 
 struct Interval {
   double low = 0, high = 0;
@@ -79,7 +79,7 @@ struct Interval {
 std::optional<Interval> widened(const std::optional<Interval>& interval, double value,
                                 double error);
 
-// Confidence intervals of medians, and of figures calculated from several medians.
+// --- Confidence intervals of medians, and of figures calculated from several medians.
 
 // Minimum number of values for an interval of the median: the extremes of five contain it with only
 // 93.75 %, those of six with 96.9 %.

@@ -17,7 +17,7 @@
 
 namespace filereel {
 
-// Ranges of block devices and their parts on a disk, and the devices held by a run.
+// --- Ranges of block devices and their parts on a disk, and the devices held by a run.
 
 // A byte range of a whole disk; for a partition its range on that disk.
 struct DiskRange {
@@ -62,7 +62,7 @@ class HeldDevices {
   std::map<dev_t, std::weak_ptr<HeldDevice>> devices_;
 };
 
-// Block devices: contents, users and I/O counters.
+// --- Block devices: contents, users and I/O counters.
 
 // Contents of a block device or image file according to libblkid.
 struct DeviceContents {

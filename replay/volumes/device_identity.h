@@ -15,14 +15,14 @@
 
 namespace filereel {
 
-// Reads the identity of a drive.
+// --- Reads the identity of a drive.
 
 // `folder` is the drive's directory below `sys`, without symbolic links:
 // "/sys/devices/…/nvme/nvme0/nvme0n1". `udev` is the directory of udev's database.
 DeviceIdentity read_drive_identity(const std::string& folder, const std::string& sys,
                                    const std::string& udev);
 
-// Finds the block device under a file.
+// --- Finds the block device under a file.
 
 struct FileStorage {
   dev_t device = 0;         // block device; 0: none or unknown
@@ -34,7 +34,7 @@ struct FileStorage {
 // without a device (btrfs, overlay, FUSE), the mount source or the upper directory is used.
 FileStorage storage_of_file(const std::string& path);
 
-// Identifies the drives under a volume.
+// --- Identifies the drives under a volume.
 
 // The drives under a block device, and the layers between.
 struct DeviceStack {

@@ -11,7 +11,7 @@
 
 namespace filereel {
 
-// The part of a target directory that this process fills.
+// --- The part of a target directory that this process fills.
 
 // A working directory, or a client's directory in that of the first client (ClientPlace). The first
 // client therefore removes everything, also the files of clients that have died.
@@ -51,7 +51,7 @@ class OwnDirectory {
   Descriptor all_, entered_;           // the first client's working directory, one in it
 };
 
-// What the superblock of ext4 tells, and statvfs does not.
+// --- What the superblock of ext4 tells, and statvfs does not.
 
 // The size in bytes of the clusters in which ext2 to ext4 allocate, from their device, which is
 // open for reading: with bigalloc more than a block. 0 if it cannot be read.

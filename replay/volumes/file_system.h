@@ -12,7 +12,7 @@
 
 namespace filereel {
 
-// The limits of file systems: one table with a row for each driver, because two drivers of one
+// --- The limits of file systems: one table with a row for each driver, because two drivers of one
 // format differ. docs/file-systems.md has the same table; tests compare it with this one and try
 // each limit on real file systems.
 
@@ -76,7 +76,7 @@ constexpr bool holds_time(const FileSystemLimits& limits, std::int64_t ns) {
 // The strictest limits of all: of a tree that is the same on several volumes.
 FileSystemLimits strictest(std::span<const FileSystemLimits> all);
 
-// The file systems that filereel can format: names, programs and drivers.
+// --- The file systems that filereel can format: names, programs and drivers.
 
 enum class FileSystemKind : std::uint8_t { ext4, ntfs, fat32, exfat, xfs, btrfs };
 

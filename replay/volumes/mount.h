@@ -18,7 +18,7 @@
 
 namespace filereel {
 
-// Loop devices: an image file or part of a block device as a block device.
+// --- Loop devices: an image file or part of a block device as a block device.
 
 // The byte range of a file or block device that a loop device maps.
 struct LoopRange {
@@ -56,7 +56,7 @@ bool loop_devices_available();
 // Path of a loop device that uses the open file, or "".
 std::string loop_device_of(int image);
 
-// Mounts file systems.
+// --- Mounts file systems.
 
 // Mount capabilities of this process.
 enum class MountCapability : std::uint8_t {

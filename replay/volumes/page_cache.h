@@ -16,7 +16,7 @@
 
 namespace filereel {
 
-// Some files of a set on a volume.
+// --- Some files of a set on a volume.
 
 // Keeps 4 bytes per file and creates paths one at a time, because a set may have millions of files.
 class FileList {
@@ -49,7 +49,7 @@ class FileList {
   std::uint64_t bytes_ = 0;
 };
 
-// Amount of a file in the page cache.
+// --- Amount of a file in the page cache.
 
 struct Residency {
   std::uint64_t cached = 0;  // bytes, whole pages
@@ -76,7 +76,7 @@ void drop_from_cache(int fd);
 // permission.
 bool drop_all_caches();
 
-// Checks for direct I/O, which bypasses the page cache.
+// --- Checks for direct I/O, which bypasses the page cache.
 
 // Tests direct I/O in the directory `root` with a file `name`, which must not exist and is removed
 // again: one write and one read of `size` bytes at the offset `align`, both powers of two or

@@ -14,7 +14,7 @@ namespace filereel {
 std::string describe_file_set(const FileSet& set, const Bold& bold);
 Json file_set_to_json(const FileSet& set);
 
-// Description of a workload, as text and as JSON.
+// --- Description of a workload, as text and as JSON.
 
 // Description, source and notes, in lines of 80 columns.
 std::string describe_origin(const Workload& workload, const Bold& bold);

@@ -6,7 +6,7 @@
 
 namespace filereel {
 
-// Standard input, output and error: always open.
+// --- Standard input, output and error: always open.
 
 // Call before opening any file. Replaces closed standard streams by /dev/null; otherwise the next
 // opened file would get their number and receive text for the terminal. Standard input is then at

@@ -11,7 +11,7 @@
 
 namespace filereel {
 
-// A comparison as a table.
+// --- A comparison as a table.
 
 // What the time in calls is, if it is compared; otherwise "".
 std::string pace_note(bool in_calls);

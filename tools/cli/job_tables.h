@@ -9,7 +9,7 @@
 
 namespace filereel {
 
-// The tables of recorded traces.
+// --- The tables of recorded traces.
 
 // A row for each trace on one file system: its time, the recorded time, and the number of
 // divergences.
@@ -19,7 +19,7 @@ std::string replay_table(const std::vector<const Measurement*>& list, const Bold
 // divergences. "" without samples.
 std::string replay_details(const Measurement& measurement, const Bold& bold);
 
-// The tables of workloads, of sweeps and of several clients.
+// --- The tables of workloads, of sweeps and of several clients.
 
 // A row for each phase of the job; none is null.
 std::string phase_table(const Result& result, const std::string& job,

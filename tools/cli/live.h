@@ -19,7 +19,7 @@
 
 namespace filereel {
 
-// Throughput and latency of a running replay, from successive snapshots of its counters.
+// --- Throughput and latency of a running replay, from successive snapshots of its counters.
 
 // Operations completed in an interval.
 struct LiveFigures {
@@ -83,7 +83,8 @@ class LiveSeconds {
   ProgressSnapshot base_;       // at its end
 };
 
-// Figures of every second of a run: lines for people on standard error (--live), JSON for programs
+// --- Figures of every second of a run: lines for people on standard error (--live), JSON for
+// programs
 // (--live-json).
 
 struct LiveOptions {

@@ -23,7 +23,7 @@
 
 namespace filereel {
 
-// Shows the progress of a run on the terminal or in a log, and saves its result.
+// --- Shows the progress of a run on the terminal or in a log, and saves its result.
 
 // A result and its file; "" and "-" for none.
 struct ResultFile {
@@ -74,7 +74,7 @@ class TerminalObserver final : public RunObserver {
   ProgressLine line_;  // last: its thread uses all of the above
 };
 
-// Common parts of the commands that measure.
+// --- Common parts of the commands that measure.
 
 // Output options of a result.
 struct ResultOptions {

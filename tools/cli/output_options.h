@@ -12,7 +12,7 @@
 
 namespace filereel {
 
-// Checks of the output files given by options.
+// --- Checks of the output files given by options.
 
 struct OutputFile {
   std::string_view option;
@@ -25,7 +25,7 @@ void check_outside(const std::vector<OutputFile>& outputs, const std::vector<Tar
 // Call before any work. Throws Error unless all outputs are distinct and writable.
 void check_output_files(const std::vector<OutputFile>& outputs);
 
-// Options that name a file to write. The suffix of the file must suit what is written.
+// --- Options that name a file to write. The suffix of the file must suit what is written.
 
 enum class OutputKind : std::uint8_t {
   reel,

@@ -16,7 +16,7 @@
 
 namespace filereel {
 
-// Choice of a recorder that works on this machine.
+// --- Choice of a recorder that works on this machine.
 
 struct RecorderChoice {
   const RecorderBackend* backend;

@@ -10,12 +10,12 @@
 
 namespace filereel {
 
-// The table of file-level rates relative to block-level rates.
+// --- The table of file-level rates relative to block-level rates.
 
 // The rates of fio, and the share of them that each measurement reached; "" without a baseline.
 std::string format_efficiency(const Result& result, const Bold& bold);
 
-// The tables of a result.
+// --- The tables of a result.
 
 // The tables that a storage reviewer would publish. For each file system: FC-Test as file sets ×
 // steps, workloads by phase or by point of the sweep, all recorded traces together, the figures of

@@ -19,7 +19,7 @@
 
 namespace filereel {
 
-// Options of the commands that measure: parameters of jobs, and volumes to format.
+// --- Options of the commands that measure: parameters of jobs, and volumes to format.
 
 // The values of parameters as given, by job_parameters(); empty: not given.
 using ParameterArguments = std::vector<std::vector<std::string>>;
@@ -52,7 +52,7 @@ std::vector<Target> parse_devices(const std::vector<std::string>& texts);  // of
 // filereel creates its own.
 bool mounts_something(std::span<const Target> volumes);
 
-// --runs, --precision and --budget of the commands that measure.
+// --- --runs, --precision and --budget of the commands that measure.
 
 // As given on the command line; empty if not given.
 struct RunsArguments {
@@ -66,7 +66,7 @@ void add_runs_options(CLI::App& command, RunsArguments& arguments, const std::st
 void apply_runs(const RunsArguments& arguments, std::optional<std::uint32_t>& runs,
                 std::optional<AutoRuns>& automatic);
 
-// Parser of the --sweep argument.
+// --- Parser of the --sweep argument.
 
 // "KEY=V1,V2…"; values may contain commas inside brackets.
 struct SweepArgument {
@@ -75,7 +75,7 @@ struct SweepArgument {
 };
 SweepArgument parse_sweep(std::string_view text);  // throws Error(usage)
 
-// The options of several clients (--clients mpi).
+// --- The options of several clients (--clients mpi).
 
 struct ClientsArguments {
   std::string server_memory, timeout, stagger;

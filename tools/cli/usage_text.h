@@ -12,7 +12,7 @@
 
 namespace filereel {
 
-// The groups of options in the help of commands that have many.
+// --- The groups of options in the help of commands that have many.
 
 struct OptionGroup {
   std::string_view title;
@@ -24,14 +24,14 @@ struct OptionGroup {
 // (tests/integration/man_test.py).
 std::vector<OptionGroup> option_groups(std::string_view command);
 
-// The text of --help.
+// --- The text of --help.
 
 // Formats the help of a command in 80 columns: description, usage, positionals, options and
 // subcommands in the order of their definition, footer. It uses no text of CLI11's own formatter,
 // which differs between its versions, so that the help is the same with each of them.
 std::shared_ptr<CLI::FormatterBase> help_formatter();
 
-// Messages about an invalid command line, in place of CLI11's.
+// --- Messages about an invalid command line, in place of CLI11's.
 
 // Throws Error(usage) if the first argument is neither an option nor a command.
 void check_command(const CLI::App& app, std::string_view word);

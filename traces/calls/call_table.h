@@ -17,7 +17,7 @@
 
 namespace filereel {
 
-// Numbers of system calls, some of which the headers or the processor lack.
+// --- Numbers of system calls, some of which the headers or the processor lack.
 
 // The value of a macro that may be undefined, from the text of its expansion: kNoNumber if that is
 // the macro's name.

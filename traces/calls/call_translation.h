@@ -17,7 +17,7 @@
 
 namespace filereel {
 
-// The state of the recorded system that the translation keeps between calls, in parts.
+// --- The state of the recorded system that the translation keeps between calls, in parts.
 
 // Each part guards what it owns and uses only the parts before it. Functions work on the parts:
 // names.h resolves what a call means; file_calls.h, mapping_calls.h and process_calls.h create its

@@ -14,7 +14,7 @@
 
 namespace filereel {
 
-// The context of one system call during its translation: facts about this call only.
+// --- The context of one system call during its translation: facts about this call only.
 
 // Facts known when a call starts.
 struct CallStart {

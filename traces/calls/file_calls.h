@@ -51,7 +51,7 @@ void list_call(CallParts& parts, CallContext& context);
 void submit_call(CallParts& parts, CallContext& context);
 void complete_call(CallParts& parts, CallContext& context);
 
-// The mode that an access control list implies.
+// --- The mode that an access control list implies.
 
 // Attributes that hold such lists: of the file itself, and of what is created in a directory.
 inline constexpr std::string_view kAccessList = "system.posix_acl_access";

@@ -9,9 +9,9 @@
 
 namespace filereel {
 
-// System calls that neither change files, names or descriptors of files nor move their data. Every
-// call of Linux is in this table or in that of the calls that concern files (call_table.h), so that
-// a call in neither of them is known to be a new one.
+// --- System calls that neither change files, names or descriptors of files nor move their data.
+// Every call of Linux is in this table or in that of the calls that concern files (call_table.h),
+// so that a call in neither of them is known to be a new one.
 
 struct HarmlessCall {
   long number;  // SYS_* of this processor, or kNoNumber
@@ -24,8 +24,8 @@ bool is_harmless_call(std::string_view name);
 // Whether Linux has a call of this name, as far as is known here.
 bool is_system_call(std::string_view name);
 
-// The flags of each call whose meaning is known. A call with any other flag may do something else
-// than its operation, which its result does not show: it is counted.
+// --- The flags of each call whose meaning is known. A call with any other flag may do something
+// else than its operation, which its result does not show: it is counted.
 
 // Flags that the headers of Debian 12 lack; the same on all processors.
 namespace call_flags {

@@ -64,7 +64,7 @@ void count_special(CallParts& parts);
 // Counts a call on something in /proc, /sys or /dev.
 void count_omitted(CallParts& parts);
 
-// Keeps working directories and open directories right when directories move or go away.
+// --- Keeps working directories and open directories right when directories move or go away.
 
 // What is known of a directory only because a process works in or below it.
 bool is_working_place(CallParts& parts, PathId path);

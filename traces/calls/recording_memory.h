@@ -43,7 +43,7 @@ class MemoryBound {
   bool reached_ = false;
 };
 
-// Division of the memory limit of a recording.
+// --- Division of the memory limit of a recording.
 
 // All in bytes.
 struct RecordingMemory {

@@ -42,8 +42,6 @@ namespace filereel {
 // - The number in FileNumbers and the member of the Description change together.
 //
 // All of this belongs to the thread that calls CallResolver.
-//
-// Descriptors of processes: their numbers and the open file descriptions behind them.
 
 // An open file: the object that dup and fork share.
 struct Description : std::enable_shared_from_this<Description> {
@@ -151,7 +149,7 @@ class FileNumbers {
   std::unordered_map<std::uint64_t, std::weak_ptr<Description>> files_;
 };
 
-// Tracks which files are mapped where in an address space.
+// --- Tracks which files are mapped where in an address space.
 
 // The content of a mapping.
 struct MappedFile {
@@ -228,7 +226,7 @@ class AddressSpace {
   std::set<std::pair<FileId, std::uint64_t>> by_file_;  // their starts
 };
 
-// Threads and processes of the recorded system, with their shared state.
+// --- Threads and processes of the recorded system, with their shared state.
 
 // State shared by CLONE_FS.
 struct FsState {

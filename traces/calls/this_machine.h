@@ -11,7 +11,7 @@
 
 namespace filereel {
 
-// Symbolic links on this machine that a program uses while it is recorded.
+// --- Symbolic links on this machine that a program uses while it is recorded.
 
 // Programs pass links that they never read, and calls that do not open a file do not show where the
 // links led. Links older than the recording were not created by the trace: they are read from disk.
@@ -36,13 +36,13 @@ class ExistingLinks {
   TraceBuilder* builder_;
 };
 
-// Directories and files that have two names on this machine.
+// --- Directories and files that have two names on this machine.
 
 // Mounts of what another mount shows, too: bind mounts, and file systems that are mounted twice.
 // Empty if the process is in another mount namespace, whose names mean something else.
 std::vector<BoundName> bind_mounts(std::uint32_t process);
 
-// Core dumps of recorded programs: the kernel writes them, without system calls.
+// --- Core dumps of recorded programs: the kernel writes them, without system calls.
 
 // False if this machine passes them to a program.
 bool core_dumps_are_files();

@@ -65,7 +65,7 @@ class ContentSamples {
   std::unordered_map<FileId, File> files_;
 };
 
-// Compares where a file has holes with where a trace wrote.
+// --- Compares where a file has holes with where a trace wrote.
 
 struct HoleQuestion {
   int directory;

@@ -52,7 +52,7 @@ void repeat_trace(const std::function<TraceInput()>& again, std::uint32_t times,
 // changes.
 void anonymise_trace(const TraceInput& input, std::uint64_t key, TraceBuilder& out);
 
-// Concurrent copies of a trace, as from several clients.
+// --- Concurrent copies of a trace, as from several clients.
 
 // `count` concurrent copies of a trace, each in its own directory ("1", "2" …): each operation
 // occurs once per copy. Only the tables and trees of the trace are held in memory.

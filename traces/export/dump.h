@@ -13,7 +13,7 @@
 
 namespace filereel {
 
-// The members of an operation used by its kind, by name: for dumps and exports.
+// --- The members of an operation used by its kind, by name: for dumps and exports.
 
 enum class FieldForm : std::uint8_t {
   path,         // a PathId

@@ -1,7 +1,7 @@
 // How this folder works: an Exporter is a row of the table in exporters.cc, and each format is one
-// file (fio_iolog.cc, json_lines.cc, chrome_trace.cc). exporters.h is their common loop,
-// dump.h names the members of an operation. What a format cannot hold is counted, not
-// dropped silently. Start here, then json_lines.cc, the shortest path through all of it.
+// file (fio_iolog.cc, json_lines.cc, chrome_trace.cc). exporters.h has their common loop, dump.h
+// names the members of an operation. What a format cannot hold is counted, not dropped silently.
+// Start here, then json_lines.cc, the shortest path through all of it.
 //
 // Exports traces in formats of other programs: the table of formats, and what they share.
 #pragma once
@@ -18,8 +18,6 @@
 #include "traces/recorded_trace.h"
 
 namespace filereel {
-
-// Exports traces in formats of other programs.
 
 // Losses of the format: number of operations by reason.
 using ExportLosses = std::map<std::string, std::uint64_t>;
@@ -41,7 +39,7 @@ Exporter fio_exporter();
 Exporter json_lines_exporter();
 Exporter chrome_trace_exporter();
 
-// The loop of every exporter: operations in batches, text out in pieces.
+// --- The loop of every exporter: operations in batches, text out in pieces.
 
 // Calls append(operation, text) for all operations and passes `text` to `out` from time to time,
 // including its previous content.

@@ -41,7 +41,7 @@ class StraceClock {
   std::uint64_t began_ = 0;
 };
 
-// The threads in strace's output: the thread of each line, and its unfinished call.
+// --- The threads in strace's output: the thread of each line, and its unfinished call.
 
 struct StraceThread {
   // A call shown as "<unfinished ...>".
@@ -87,7 +87,7 @@ class StraceThreads {
   std::uint32_t lone_known_as_ = 0;
 };
 
-// Finds the symbolic links whose reading strace's output shows.
+// --- Finds the symbolic links whose reading strace's output shows.
 
 inline constexpr std::uint64_t kLinesBetweenStops = 4096;  // interval of checks for a stop
 

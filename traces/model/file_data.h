@@ -10,7 +10,7 @@
 
 namespace filereel {
 
-// Tracks which bytes of a file the trace has written.
+// --- Tracks which bytes of a file the trace has written.
 
 // Ranges of a file that the trace wrote, merged with their neighbours. "Own" bytes are those that a
 // write to this file generates from file and offset. "Foreign" bytes are all others: zeros, copies

@@ -22,11 +22,10 @@
 
 namespace filereel {
 
-// What a trace implies about each name of the tree now, for a comparison with a real tree. Unlike
-// the trees of a reel, which a replay needs complete, it tells what is known from what is assumed.
-
 enum class FileKind : std::uint8_t { unknown, file, directory, symlink, special };
 
+// What a trace implies about each name of the tree now, for a comparison with a real tree. Unlike
+// the trees of a reel, which a replay needs complete, it tells what is known from what is assumed.
 struct ExpectedName {
   std::string_view name;  // one component, valid as long as the model
   bool present = false;   // otherwise the trace removed it or found it missing

@@ -18,7 +18,7 @@
 
 namespace filereel {
 
-// The pages of a table space that belong to an index: whole extents, in the order in which the
+// --- The pages of a table space that belong to an index: whole extents, in the order in which the
 // indexes of the file needed them.
 
 inline constexpr std::uint32_t kExtent = 64;  // pages

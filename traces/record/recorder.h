@@ -28,8 +28,8 @@
 
 namespace filereel {
 
-// Records what programs do to files as a trace. Implemented with BPF in the kernel, and with strace
-// for users who may not load BPF programs.
+// --- Records what programs do to files as a trace. Implemented with BPF in the kernel, and with
+// strace for users who may not load BPF programs.
 
 struct RecordRequest {
   std::vector<std::string> command;  // program to start, looked up in PATH, and its arguments

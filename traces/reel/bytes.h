@@ -104,7 +104,7 @@ struct ZSTD_DCtx_s;
 
 namespace filereel {
 
-// Compression with zstd where it reduces the size.
+// --- Compression with zstd where it reduces the size.
 
 class Packer {
  public:

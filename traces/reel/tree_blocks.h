@@ -15,7 +15,7 @@
 
 namespace filereel {
 
-// Blocks that define paths and texts.
+// --- Blocks that define paths and texts.
 
 struct PathDefinition {
   PathId parent;

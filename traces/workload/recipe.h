@@ -184,7 +184,7 @@ void name_volumes(Recipe& recipe, std::size_t count);
 std::vector<Role> volumes_of(const Recipe& recipe);
 std::vector<Role> volumes_of(const Recipe& recipe, const RecipePhase& phase);
 
-// Scales a recipe.
+// --- Scales a recipe.
 
 // `scale`: 0 to kMaxScale (filesets/specification/scaling.h), the factor for the bytes of each
 // group of files and for the operations and bytes that end a phase. Files of a mebibyte or more

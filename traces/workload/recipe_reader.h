@@ -9,7 +9,7 @@
 
 namespace filereel {
 
-// Reads the part of a workload that describes a load on an InnoDB-like server.
+// --- Reads the part of a workload that describes a load on an InnoDB-like server.
 
 // Throws Error(unusable_input).
 MysqlMixOptions read_mysql(const YamlValue& value, Sweep& sweep);

@@ -40,7 +40,7 @@ class Pacer {
   double interval_ns_;
 };
 
-// The operations of a thread that performs steps on files in sequence.
+// --- The operations of a thread that performs steps on files in sequence.
 
 // A file of a group, with the names used by steps.
 struct StepFile {
@@ -75,7 +75,7 @@ std::unique_ptr<OperationSource> make_step_source(const StepJob& job);
 // Largest transfer of a step in one operation.
 std::uint64_t largest_block(const RecipeThreads& threads);
 
-// The operations of a thread that reads and writes at positions.
+// --- The operations of a thread that reads and writes at positions.
 
 struct AccessFile {
   PathId path;

@@ -10,7 +10,7 @@
 
 namespace filereel {
 
-// Reads the access pattern of a workload.
+// --- Reads the access pattern of a workload.
 
 // An access mix on the files of a group. Throws Error(unusable_input).
 AccessMix read_access(const YamlValue& value, Sweep& sweep, const RecipeFiles& files, bool direct);

@@ -14,12 +14,12 @@
 
 namespace filereel {
 
-// Events of processes that are not recorded.
+// --- Events of processes that are not recorded.
 
 // Adds what an event of the kind EVENT_OTHER tells. False: it is corrupt.
 bool add_other_changes(std::span<const std::byte> event, OtherChanges& to);
 
-// Fill level of the ring of events.
+// --- Fill level of the ring of events.
 //
 // The kernel could wake the reader for each event, or when some are there. Both would take time
 // from the recorded thread, in whose call the event is sent. So events are sent without a wake-up
@@ -57,7 +57,7 @@ class RingLevel {
   void *read_ = MAP_FAILED, *written_ = MAP_FAILED;
 };
 
-// Receives the events of the kernel program from libbpf, as its callbacks.
+// --- Receives the events of the kernel program from libbpf, as its callbacks.
 
 // No exception may pass through libbpf. So an event that finds no memory is dropped, and counted
 // where the kernel program counts the events that found no room in its ring: the recording goes on,

@@ -22,7 +22,7 @@
 
 namespace filereel {
 
-// System calls from events of the kernel program.
+// --- System calls from events of the kernel program.
 
 // Reads the event of a system call that has ended or, if `ended` is false, started. Resets `call`
 // except for its thread and times.

@@ -15,7 +15,7 @@
 
 namespace filereel {
 
-// Packs events of the kernel program to a tenth of their size: an event's head is stored as its
+// --- Packs events of the kernel program to a tenth of their size: an event's head is stored as its
 // difference from the previous head of the same thread.
 
 inline constexpr std::size_t kHeadWords = sizeof(bpf_event) / sizeof(std::uint64_t);
@@ -56,8 +56,8 @@ class EventUnpacker {
   std::vector<std::byte> event_;
 };
 
-// Events between the kernel's ring and their reader. One thread removes them from the ring quickly,
-// so that the ring does not fill up; another reads them at its own rate.
+// --- Events between the kernel's ring and their reader. One thread removes them from the ring
+// quickly, so that the ring does not fill up; another reads them at its own rate.
 
 // Packed events. Pages come from the kernel and return to it when they have been read: a long queue
 // leaves no memory in the process.

@@ -4,7 +4,6 @@
 #include "traces/record/bpf/bpf_faults_kernel.h"
 #include "traces/record/bpf/bpf_processes_kernel.h"
 #include "traces/record/bpf/bpf_requests_kernel.h"
-#include "traces/record/bpf/bpf_processes_kernel.h"
 #include "traces/record/bpf/bpf_system_calls_kernel.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
