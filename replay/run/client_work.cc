@@ -50,10 +50,10 @@
 
 namespace filereel {
 
-// Every function here except check_clients() is one meeting: all clients contribute a text, the
-// first one combines, and all get its answer (Clients::meet). What a client needs afterwards must
-// be in the answer, for the combination runs at the first client only. For example, a client must
-// know whether a step of another one failed, or it would go on alone; so the answer of
+// Every free function here that changes its Clients is one meeting: all clients contribute a text,
+// the first one combines, and all get its answer (Clients::meet). What a client needs afterwards
+// must be in the answer, for the combination runs at the first client only. For example, a client
+// must know whether a step of another one failed, or it would go on alone; so the answer of
 // merge_of_all() has the samples of all without their bulky parts (short_text). The merged sample
 // itself stays at the first client, which writes the results.
 //

@@ -197,7 +197,7 @@ class Run {
     TimeEstimate estimate = estimate_of(stage, request_, shapes.size());
     tell(estimate);
     return measure_block_level(stage, shapes, baselines) &&
-           measure_parts(stage, baselines, estimate);
+           measure_jobs(stage, baselines, estimate);
   }
 
   // fio's results, and the access shapes. Determining these reads whole traces, so they are kept.
@@ -295,7 +295,7 @@ class Run {
   }
 
   // Automatic repetitions share the budget equally.
-  bool measure_parts(const Stage& stage, const Baselines& baselines, TimeEstimate& estimate) {
+  bool measure_jobs(const Stage& stage, const Baselines& baselines, TimeEstimate& estimate) {
     SharedBudget budget(request_.auto_runs, count_automatic(stage, request_));
     for (std::size_t i = 0; i < stage.jobs.size(); ++i) {
       const StagedJob& staged = stage.jobs[i];

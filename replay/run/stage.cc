@@ -12,7 +12,7 @@
 //
 // Only then does Stage::take() change anything. A new check belongs in here, a new change never.
 //
-// Order of members: `volumes` owns; sides and parts have pointers to volumes and jobs. The request,
+// Order of members: `volumes` owns; sides and jobs have pointers to volumes and jobs. The request,
 // with the plan's jobs, outlives the stage.
 #include "replay/run/stage.h"
 
