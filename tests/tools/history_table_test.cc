@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "tools/cli/history_command.h"
+#include "tools/cli/history_table.h"
 
 namespace filereel {
 namespace {

@@ -4,7 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/kept_file.h"
-#include "tools/cli/predict_command.h"
+#include "tools/cli/prediction_table.h"
 
 namespace filereel {
 namespace {

@@ -1,7 +1,5 @@
 // filereel predict: the expected run time of a recorded program on volumes, from replays at pace
 // `think` on all of them in turns.
-#include "tools/cli/predict_command.h"
-
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -19,9 +17,7 @@
 #include "filesets/system/printable.h"
 #include "filesets/system/privileges.h"
 #include "filesets/system/read_file.h"
-#include "filesets/system/units.h"
 #include "replay/compare/compared_figures.h"
-#include "replay/compare/comparison.h"
 #include "replay/compare/prediction.h"
 #include "replay/compare/prediction_json.h"
 #include "replay/compare/prediction_text.h"
@@ -36,6 +32,7 @@
 #include "tools/cli/clean_command.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/observed_run.h"
+#include "tools/cli/prediction_table.h"
 #include "tools/cli/run_options.h"
 #include "tools/cli/share_watch.h"
 #include "tools/cli/signals.h"
@@ -43,71 +40,6 @@
 #include "traces/recorded_trace.h"
 
 namespace filereel {
-namespace {
-
-// "1.04 x", below it the interval of the expected time, relative to the recorded one.
-Cell ratio_cell(const PredictedTime& one, double recorded_s) {
-  if (one.median_s <= 0 || recorded_s <= 0) return "-";
-  const auto ratio = [&](double seconds) { return format_number(seconds / recorded_s); };
-  Cell cell = ratio(one.median_s) + " x";
-  if (one.interval) {
-    cell.below = fmt::format("{}–{} x", ratio(one.interval->low), ratio(one.interval->high));
-  }
-  return cell;
-}
-
-std::string time_table(const StoredPrediction& stored, const Bold& bold) {
-  const double recorded_s = stored.program.recorded_s;
-  Rows rows = {{"volume", "rank", "expected time", std::string(interval_name(stored.prediction)),
-                "vs recorded"}};
-  for (const PredictedTime& one : stored.prediction.times) {
-    rows.push_back({volume_text(stored.volumes[one.volume]), rank_text(one, stored.prediction),
-                    one.median_s > 0 ? format_duration(one.median_s) : "-",
-                    one.interval ? range_text(*one.interval) : "-", ratio_cell(one, recorded_s)});
-  }
-  return format_table(rows, bold);
-}
-
-std::string limits_text(const StoredPrediction& stored) {
-  std::string text;
-  for (const TimeLimit& one : time_limits(stored)) {
-    const ReplayedVolume volume{.name = one.volume, .file_system = one.file_system};
-    text += wrapped(fmt::format("{}: {}", volume_text(volume), one.text), 2);
-  }
-  return text.empty() ? "" : "What takes the time:\n" + text + "\n";
-}
-
-}  // namespace
-
-std::string format_prediction(const StoredPrediction& stored, const Bold& bold) {
-  std::string text = fmt::format("{}: {} where it was recorded\n\n", program_name(stored.program),
-                                 format_duration(stored.program.recorded_s)) +
-                     time_table(stored, bold);
-  for (const PredictedTime& one : stored.prediction.times) {
-    if (one.rank > 0) continue;
-    text += wrapped(
-        fmt::format("{}: no prediction: {}", volume_text(stored.volumes[one.volume]), one.reason),
-        2);
-  }
-  text += "\n" + wrapped(conclusion_text(stored), 0) + limits_text(stored) +
-          wrapped(reliability_text(stored), 2);
-  const std::string unknown = unknown_accuracy_text(stored.program);
-  if (!unknown.empty()) text += wrapped(unknown, 2);
-  for (const std::string& remark : remarks_of(stored)) text += wrapped(remark, 2);
-  return text;
-}
-
-std::string warnings_of(std::span<const Result> results) {
-  Result all;
-  for (const Result& result : results) {
-    const std::string name = results.size() > 1 ? result.label : "";
-    for (const Warning& warning : result.warnings) all.warn(warning, name);
-  }
-  std::string text;
-  for (const Warning& warning : all.warnings) text += format_warning(warning);
-  return text;
-}
-
 namespace {
 
 // The parameters of a replay that leave its accuracy as it was measured.

@@ -27,7 +27,7 @@
 #include "tools/cli/catalogue_summary.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/heat_map.h"
-#include "tools/cli/predict_command.h"
+#include "tools/cli/prediction_table.h"
 #include "tools/cli/reel_summary.h"
 #include "tools/cli/result_file.h"
 #include "tools/cli/result_table.h"
