@@ -10,8 +10,8 @@
 
 namespace filereel {
 
-// Removes a number from the start of `text`. False, and nothing changes, if there is none or it
-// does not fit.
+// Removes a number from the start of `text`. False, and `text` stays, if there is none or it does
+// not fit; `number` is then any.
 template <class Number>
 bool take_number(std::string_view& text, Number& number, int base = 10) {
   const char* const begin = text.data();
