@@ -1,9 +1,9 @@
+#include "tools/cli/history_table.h"
+
 #include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
-
-#include "tools/cli/history_table.h"
 
 namespace filereel {
 namespace {

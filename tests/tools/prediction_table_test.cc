@@ -1,10 +1,11 @@
+#include "tools/cli/prediction_table.h"
+
 #include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
 
 #include "tests/kept_file.h"
-#include "tools/cli/prediction_table.h"
 
 namespace filereel {
 namespace {
