@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
+#include "filesets/system/mounts.h"
 #include "filesets/system/paths.h"
 
 namespace filereel {
