@@ -119,8 +119,9 @@ void add_own_text(const WorkId& id, const KnownWork& work, const Result& result,
 
 // Whether the name is one of the catalogue, which says what the work is.
 bool is_in_catalogue(const WorkId& id) {
-  if (id.kind == JobKind::fc_test) return is_catalogue_file_set(id.set);
-  const bool is_reel = id.kind == JobKind::trace &&
+  const JobKindInfo& kind = info_of(id.kind);
+  if (kind.by_set) return is_catalogue_file_set(id.set);
+  const bool is_reel = kind.replays &&
                        contains(reel_catalogue(), id.job + ".reel", &CatalogueReel::name);
   return is_reel || is_catalogue_workload(id.job);
 }
@@ -128,8 +129,7 @@ bool is_in_catalogue(const WorkId& id) {
 }  // namespace
 
 std::string work_name(JobKind kind, const std::string& job, const std::string& set) {
-  if (kind == JobKind::fc_test) return "file set " + set;
-  return (kind == JobKind::trace ? "trace " : "recipe of ") + job;
+  return fmt::format("{} {}", info_of(kind).work, info_of(kind).by_set ? set : job);
 }
 
 ChangedLines changed_lines(const WorkRecord& before, const WorkRecord& after) {
@@ -163,7 +163,7 @@ std::vector<Warning> work_warnings(Groups groups) {
     warnings.push_back(
         {"renamed-file",
          fmt::format("the content of {} is the same: compared as {}", fmt::join(files, " and "),
-                     id.kind == JobKind::fc_test ? id.set : id.job),
+                     info_of(id.kind).by_set ? id.set : id.job),
          "give both files the same name if tables should show it"});
   }
   if (!unknown.empty()) {

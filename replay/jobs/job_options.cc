@@ -401,7 +401,7 @@ const JobParameter* find_job_parameter(std::string_view key) {
 }
 
 std::string_view inapplicable_reason(const JobParameter& parameter, JobKind kind, bool recorded) {
-  const std::string_view why = parameter.inapplicable_reason[static_cast<std::size_t>(kind)];
+  const std::string_view why = parameter.inapplicable_reason[kind];
   return why.empty() && recorded ? parameter.inapplicable_reason_recorded : why;
 }
 
@@ -410,7 +410,7 @@ OptionSweep::OptionSweep(JobKind kind, JobOptions options, const SweepOverrides&
   for (const auto& [key, values] : sweep) {
     const JobParameter* parameter = find_job_parameter(key);
     const auto can = [&](const JobParameter& one) {
-      return one.swept && one.inapplicable_reason[static_cast<std::size_t>(kind)].empty();
+      return one.swept && one.inapplicable_reason[kind].empty();
     };
     if (!parameter || !can(*parameter)) {
       std::vector<std::string_view> keys;

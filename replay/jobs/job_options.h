@@ -66,6 +66,23 @@ struct Candidate {
   std::string text, description = {};
 };
 
+// Why a parameter does not apply to jobs of each kind; "" if it does. Applies to all, or takes an
+// answer for each kind: a new kind compiles when every such row has been thought over.
+class InapplicableReasons {
+ public:
+  constexpr InapplicableReasons() = default;
+  template <class... Reasons>
+    requires(sizeof...(Reasons) == kJobKinds)
+  constexpr InapplicableReasons(Reasons... in_order_of_kinds) : reasons_{in_order_of_kinds...} {}
+
+  constexpr std::string_view operator[](JobKind kind) const {
+    return reasons_[static_cast<std::size_t>(kind)];
+  }
+
+ private:
+  std::array<std::string_view, kJobKinds> reasons_ = {};
+};
+
 // One row for each parameter. Everything else that lists parameters is derived from the rows (help,
 // completion, plans, sweeps) or compared with them by tests/replay/job_options_test.cc (documents).
 struct JobParameter {
@@ -83,10 +100,9 @@ struct JobParameter {
   // Values to choose from, or examples of them; null: none.
   std::vector<Candidate> (*candidates)() = nullptr;
   bool swept = false;  // FC-Test and recorded traces can sweep it (--sweep)
-  // By JobKind: why it does not apply to such a job; "" if it does.
-  std::array<std::string_view, kJobKinds> inapplicable_reason = {};
-  std::string_view inapplicable_reason_recorded =
-      {};  // the same for traces that are recorded, not simulated
+  InapplicableReasons inapplicable_reason = {};
+  // Why it does not apply to a recorded trace, although it does to a simulated one; or "".
+  std::string_view inapplicable_reason_recorded = {};
   // Sets the values: one unless it is a list. Throws Error(usage) naming the possible values,
   // ValueError if it does not name the parameter.
   void (*set)(JobOptions& options, std::span<const std::string> values) = nullptr;

@@ -109,9 +109,11 @@ Json figures(const Result& result, const Measurement& measurement, PooledLatenci
 }
 
 Json to_json(const Result& result, const Measurement& measurement, const PageDetail& detail) {
-  Json json = {{"subject", subject_of(measurement)},     {"workload", measurement.workload},
-               {"kind", info_of(measurement.kind).name}, {"file_system", measurement.file_system},
-               {"driver", measurement.driver},           {"runs_ended", measurement.runs_ended}};
+  Json json = {{"subject", subject_of(measurement)},
+               {"workload", measurement.workload},
+               {"file_system", measurement.file_system},
+               {"driver", measurement.driver},
+               {"runs_ended", measurement.runs_ended}};
   if (is_failed(measurement)) json["failed"] = true;
   put(json, "without_direct_io", measurement.without_direct_io);
   put(json, "how", measurement.replay);
@@ -142,7 +144,7 @@ Json plan_json(const Result& result) {
   const PlanRecord& plan = result.plan;
   Json json = {{"name", plan.name}, {"runs", plan.runs}, {"jobs", Json::array()}};
   for (const JobRecord& job : plan.jobs) {
-    json["jobs"].push_back({{"kind", info_of(job.kind).name},
+    json["jobs"].push_back({{"method", info_of(job.kind).method},
                             {"name", job.name},
                             {"overhead_ns", job.overhead_ns},
                             {"axes", job.axes},

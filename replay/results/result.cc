@@ -47,9 +47,25 @@ std::optional<Spread> spread_of(std::span<const double> values, Middle middle) {
 
 const JobKindInfo& info_of(JobKind kind) {
   static constexpr std::array<JobKindInfo, kJobKinds> kKinds = {{
-      {.name = "fc-test", .by_set = true},
-      {.name = "workload"},
-      {.name = "trace", .replays = true},
+      {.name = "fc-test",
+       .title = "FC-Test",
+       .plural = "FC-Test",
+       .work = "file set",
+       .method = "FC-Test creates, reads, copies and deletes realistic file sets: installations, "
+                 "music, disk images, programs.",
+       .by_set = true},
+      {.name = "workload",
+       .title = "workload",
+       .plural = "workloads",
+       .work = "recipe of",
+       .method = "Workloads run the phases of their recipes on generated files."},
+      {.name = "trace",
+       .title = "recorded trace",
+       .plural = "recorded traces",
+       .work = "trace",
+       .method = "Recorded traces were replayed: the same operations on the same files, in an "
+                 "order that preserves their dependencies. Each call was timed.",
+       .replays = true},
   }};
   return kKinds[static_cast<std::size_t>(kind)];
 }

@@ -33,9 +33,18 @@ enum class JobKind : std::uint8_t {
 };
 inline constexpr std::size_t kJobKinds = 3;
 
+constexpr std::array<JobKind, kJobKinds> job_kinds() {
+  std::array<JobKind, kJobKinds> all = {};
+  for (std::size_t i = 0; i < kJobKinds; ++i) all[i] = static_cast<JobKind>(i);
+  return all;
+}
+
 // Properties of a job kind for tables, comparisons and reports.
 struct JobKindInfo {
-  std::string_view name;  // in results
+  std::string_view name;           // in results
+  std::string_view title, plural;  // in headings and lists: "recorded trace", "recorded traces"
+  std::string_view work;           // before the name of its set, or its own: "recipe of"
+  std::string_view method;         // sentences for the report
   // Measured by file set: tables have sets and operations, and files are counted instead of calls.
   bool by_set = false;
   bool replays = false;  // one operation, replayed as it was recorded

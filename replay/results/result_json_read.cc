@@ -76,8 +76,8 @@ PhaseEnd phase_end_from_name(const std::string& name) {
 JobKind kind_from_json(const Json& json) {
   std::string name;
   get(json, "kind", name);
-  for (std::size_t i = 0; i < kJobKinds; ++i) {
-    if (info_of(static_cast<JobKind>(i)).name == name) return static_cast<JobKind>(i);
+  for (const JobKind one : job_kinds()) {
+    if (info_of(one).name == name) return one;
   }
   throw SchemaError{fmt::format("unknown kind '{}'", name)};
 }

@@ -41,6 +41,7 @@
 #include "filesets/ownership/lease.h"
 #include "filesets/system/error.h"
 #include "filesets/system/failure_text.h"
+#include "replay/jobs/access_shapes.h"
 #include "replay/run/baseline_run.h"
 #include "replay/run/client_work.h"
 #include "replay/run/overhead.h"

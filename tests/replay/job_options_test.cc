@@ -95,21 +95,17 @@ class CheckedDocument {
   Lines lines_;
 };
 
-constexpr std::array kKinds = {JobKind::fc_test, JobKind::workload, JobKind::trace};
-constexpr std::array<std::string_view, 3> kKindNames = {"FC-Test", "workload", "recorded trace"};
-
 std::string_view reason(const JobParameter& parameter, JobKind kind) {
   return inapplicable_reason(parameter, kind, kind == JobKind::trace);
 }
 
 // "FC-Test, workloads", "all".
 std::string kinds_of(const JobParameter& parameter) {
-  constexpr std::array<std::string_view, 3> kPlurals = {"FC-Test", "workloads", "recorded traces"};
   std::vector<std::string_view> names;
-  for (std::size_t i = 0; i < kKinds.size(); ++i) {
-    if (inapplicable_reason(parameter, kKinds[i], false).empty()) names.push_back(kPlurals[i]);
+  for (const JobKind kind : job_kinds()) {
+    if (inapplicable_reason(parameter, kind, false).empty()) names.push_back(info_of(kind).plural);
   }
-  return names.size() == kKinds.size() ? "all" : fmt::format("{}", fmt::join(names, ", "));
+  return names.size() == kJobKinds ? "all" : fmt::format("{}", fmt::join(names, ", "));
 }
 
 // "depth, clients": the keys that a kind can sweep, each between these.
@@ -161,7 +157,7 @@ TEST_CASE("docs/plans.md has the rows of all parameters") {
     parameters.push_back(fmt::format("| `{}`, `{}` | {} | {} | {} |", one.key, one.option,
                                      values_of(one), one.standard, kinds_of(one)));
     std::string row = fmt::format("| `{}` |", one.option);
-    for (const JobKind kind : kKinds) {
+    for (const JobKind kind : job_kinds()) {
       const std::string_view why = reason(one, kind);
       row += fmt::format(" {} |", why.empty()                 ? "yes"
                                   : why.starts_with("it is ") ? why.substr(6)
@@ -177,10 +173,10 @@ TEST_CASE("docs/plans.md has the rows of all parameters") {
     });
   };
   plans.expect("## Options × kinds of jobs", is_parameter, kinds);
-  for (const std::size_t kind : {0U, 2U}) {
-    const std::string begin = fmt::format("| {} | ", kKindNames[kind]);
+  for (const JobKind kind : {JobKind::fc_test, JobKind::trace}) {
+    const std::string begin = fmt::format("| {} | ", info_of(kind).title);
     plans.expect("### Sweeps", [&](const std::string& line) { return line.starts_with(begin); },
-                 {fmt::format("{}{} |", begin, fmt::join(swept_by(kKinds[kind], "`"), ", "))});
+                 {fmt::format("{}{} |", begin, fmt::join(swept_by(kind, "`"), ", "))});
   }
 }
 

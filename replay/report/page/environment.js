@@ -183,15 +183,8 @@ function preparationText(results) {
 
 function showMethod(data) {
   const part = section('Method');
-  const kinds = unique(data.results.flatMap((one) => one.plan.jobs.map((job) => job.kind)));
-  if (kinds.includes('fc-test')) {
-    part.append(element('p', {}, 'FC-Test creates, reads, copies and deletes realistic file sets: installations, music, disk images, programs.'));
-  }
-  if (kinds.includes('trace')) {
-    part.append(element('p', {}, 'Recorded traces were replayed: the same operations on the same files, in an order that preserves their dependencies. Each call was timed.'));
-  }
-  if (kinds.includes('workload')) {
-    part.append(element('p', {}, 'Workloads run the phases of their recipes on generated files.'));
+  for (const text of unique(data.results.flatMap((one) => one.plan.jobs.map((job) => job.method)))) {
+    part.append(element('p', {}, text));
   }
   part.append(preparationText(data.results) ? element('p', {}, preparationText(data.results)) : '',
       element('p', {}, 'Before each step the caches are emptied, unless it says warm: by remounting, by dropping the kernel\'s caches, or file by file. The share that was still cached is measured and shown with each sample.'),

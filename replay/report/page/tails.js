@@ -84,7 +84,7 @@ function percentileCurves(one, peers) {
 function slowestTable(one) {
   const list = one.slowest;
   if (list.length === 0) return null;
-  const otherService = list.some((row) => row[8] !== null), recorded = one.kind === 'trace';
+  const otherService = list.some((row) => row[8] !== null), recorded = Boolean(one.replay);
   const time = (us) => us === null ? '–' : {text: microseconds(us), value: us};
   return collapsible(`The ${list.length} slowest operations`, () => table(
       otherService ? 'The slowest operations of all repetitions; latency is measured from the scheduled time'
