@@ -243,14 +243,14 @@ inline filereel::Result sample_sweep() {
                        .axes = {{"size", {"4 KiB", "1 MiB"}}, {"depth", {"1", "4", "16"}}}}};
   result.volumes = {volume_of(Role::near, "ext4", "kernel")};
   for (std::uint64_t point = 0; point < 5; ++point) {
-    Measurement& one =
+    Measurement& measurement =
         result.measurements.emplace_back(measurement_of("", "read", "ext4", "kernel"));
-    one.kind = JobKind::workload;
-    one.workload = "reads.yaml";
+    measurement.kind = JobKind::workload;
+    measurement.workload = "reads.yaml";
     const std::uint64_t size = point < 3 ? 4096 : 1 << 20;
-    one.parameters = {{"size", point < 3 ? "4 KiB" : "1 MiB"},
-                      {"depth", result.plan.jobs[0].axes[1].values[point % 3]}};
-    Sample& sample = one.samples.emplace_back(sample_of(1, 2, 2.5, 0, 0));
+    measurement.parameters = {{"size", point < 3 ? "4 KiB" : "1 MiB"},
+                              {"depth", result.plan.jobs[0].axes[1].values[point % 3]}};
+    Sample& sample = measurement.samples.emplace_back(sample_of(1, 2, 2.5, 0, 0));
     sample.operations = 1000 * (point + 1);
     sample.bytes = size * sample.operations;
     LatencySummary& reads = sample.latency["read"];

@@ -207,7 +207,7 @@ void FcTest::distribute() {
     owners_[file] = part;
     loads.emplace(weight + kFileWeight + entries.file_size(file), part);
   }
-  for (const HardLink& one : hard_links_) owners_[one.link] = owners_[one.target];
+  for (const HardLink& link : hard_links_) owners_[link.link] = owners_[link.target];
 }
 
 bool FcTest::is_own(std::uint32_t entry) const {
@@ -270,7 +270,7 @@ Trace FcTest::make_trace(FcStep step, Tree from, Tree to) const {
   const auto queue = std::make_shared<Queue>(queued_entries(step));
   std::vector<HardLink> links;
   std::ranges::copy_if(hard_links_, std::back_inserter(links),
-                       [&](const HardLink& one) { return is_own(one.link); });
+                       [&](const HardLink& link) { return is_own(link.link); });
   const auto own_links = std::make_shared<const std::vector<HardLink>>(std::move(links));
   const auto operations_of = step == FcStep::read     ? read_tree
                              : step == FcStep::remove ? remove_tree
@@ -348,9 +348,9 @@ OperationStream FcTest::make_tree(Part part) {
 
   if (!part.alone()) co_yield Operation{};  // barrier: the targets of links exist
   for (std::size_t at = part.thread; at < part.links->size(); at += options.threads) {
-    const HardLink& one = (*part.links)[at];
-    Operation link = named(OperationKind::link, part.to.of(one.link));
-    link.old_path = part.to.of(one.target);
+    const HardLink& hard_link = (*part.links)[at];
+    Operation link = named(OperationKind::link, part.to.of(hard_link.link));
+    link.old_path = part.to.of(hard_link.target);
     co_yield link;
   }
 }

@@ -38,9 +38,10 @@ inline constexpr const Processor& kOfTraces = kProcessors[0];
 
 // The first processor with the values of this build's headers, which define O_LARGEFILE as 0.
 consteval const Processor& host() {
-  for (const Processor& one : kProcessors) {
-    if (one.values[0] == O_DIRECT && one.values[2] == O_DIRECTORY && one.values[3] == O_NOFOLLOW) {
-      return one;
+  for (const Processor& processor : kProcessors) {
+    if (processor.values[0] == O_DIRECT && processor.values[2] == O_DIRECTORY &&
+        processor.values[3] == O_NOFOLLOW) {
+      return processor;
     }
   }
   throw "add this processor's values to kProcessors";

@@ -92,8 +92,8 @@ enum class Field : std::uint16_t {
 constexpr Field operator|(Field a, Field b) {
   return static_cast<Field>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
 }
-constexpr bool has(Field set, Field one) {
-  return (static_cast<unsigned>(set) & static_cast<unsigned>(one)) != 0;
+constexpr bool has(Field set, Field field) {
+  return (static_cast<unsigned>(set) & static_cast<unsigned>(field)) != 0;
 }
 
 // How closely the result of a replay must match the trace.

@@ -70,8 +70,9 @@ PathId PathTable::append_unlisted(PathId parent, PathId like) {
 
 PathId PathTable::append(PathId parent, std::string_view name) {
   const PathId id = append_unlisted(parent, name);
-  index_.insert(id,
-                [&](PathId one) { return NumberIndex::hash(this->parent(one), this->name(one)); });
+  index_.insert(id, [&](PathId path_id) {
+    return NumberIndex::hash(this->parent(path_id), this->name(path_id));
+  });
   return id;
 }
 

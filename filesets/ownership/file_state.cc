@@ -163,8 +163,8 @@ namespace {
 
 bool is_mounted(dev_t device) {
   const std::vector<MountedFileSystem> all = mounted_file_systems();
-  return std::ranges::any_of(all,
-                             [&](const MountedFileSystem& one) { return one.device == device; });
+  return std::ranges::any_of(
+      all, [&](const MountedFileSystem& mounted) { return mounted.device == device; });
 }
 
 // Whether the mount that the path lies on answers.

@@ -308,11 +308,11 @@ class Inspection {
 };
 
 ListedLease listed(LeaseRecord note, Finding finding, const Inspection& inspection) {
-  ListedLease one{std::move(note), finding.state, std::move(finding.why)};
-  if (one.state != LeaseState::hung) return one;
-  one.share = inspection.mount_of(one.note);
-  one.why = fmt::format("on {}, which does not respond", printable_line(one.share));
-  return one;
+  ListedLease lease{std::move(note), finding.state, std::move(finding.why)};
+  if (lease.state != LeaseState::hung) return lease;
+  lease.share = inspection.mount_of(lease.note);
+  lease.why = fmt::format("on {}, which does not respond", printable_line(lease.share));
+  return lease;
 }
 
 // An object on a drive that is reconnected later still belongs to filereel.
@@ -381,7 +381,7 @@ std::vector<ListedLease> list_leases() {
     }
     list.push_back(listed(std::move(found.note), std::move(finding), inspection));
   }
-  std::ranges::sort(list, {}, [](const ListedLease& one) { return one.note.path; });
+  std::ranges::sort(list, {}, [](const ListedLease& lease) { return lease.note.path; });
   return list;
 }
 
@@ -394,13 +394,14 @@ std::vector<ListedLease> remove_leftovers() {
     return state != LeaseState::kept && state != LeaseState::hung;
   });
   // The contents of a directory come before the directory.
-  std::ranges::sort(found, std::greater(), [](const FoundLease& one) { return one.note.path; });
+  std::ranges::sort(found, std::greater(), [](const FoundLease& lease) { return lease.note.path; });
   const std::set<std::string> with_work = places_of_work(found, inspection);
   std::vector<ListedLease> list;
-  for (FoundLease& one : found) {
-    if (!one.lease) continue;
-    const bool kept = is_kept_kind(one.note.kind);
-    ListedLease done = clean_up(*one.lease, with_work.contains(one.note.path), inspection);
+  for (FoundLease& found_lease : found) {
+    if (!found_lease.lease) continue;
+    const bool kept = is_kept_kind(found_lease.note.kind);
+    ListedLease done =
+        clean_up(*found_lease.lease, with_work.contains(found_lease.note.path), inspection);
     if (!kept) list.push_back(std::move(done));
   }
   return list;

@@ -84,7 +84,7 @@ const std::array kReasons = {
 
 std::string_view why_invalid_yaml(std::string_view message) {
   const Reason* const found = find_if_or_null(
-      kReasons, [&](const Reason& one) { return message.starts_with(one.message); });
+      kReasons, [&](const Reason& reason) { return message.starts_with(reason.message); });
   return found ? found->words : "check indentation, brackets and quotes";
 }
 

@@ -68,8 +68,8 @@ Pressure pressure_in(const std::string& directory, std::string_view suffix) {
   return {.cpu_us = file("cpu"), .io_us = file("io"), .memory_us = file("memory")};
 }
 
-bool knows(const Pressure& one) {
-  return one.cpu_us || one.io_us || one.memory_us;
+bool knows(const Pressure& pressure) {
+  return pressure.cpu_us || pressure.io_us || pressure.memory_us;
 }
 
 }  // namespace
@@ -167,8 +167,8 @@ Pressure read_pressure(const std::vector<ControlGroup>& groups, const std::strin
 std::optional<double> ControlGroupUse::cpu_quota() const {
   if (quotas.empty()) return std::nullopt;
   double least = 0;
-  for (const CpuQuota& one : quotas) {
-    if (one.cores > 0 && (least == 0 || one.cores < least)) least = one.cores;
+  for (const CpuQuota& quota : quotas) {
+    if (quota.cores > 0 && (least == 0 || quota.cores < least)) least = quota.cores;
   }
   return least;
 }

@@ -240,9 +240,9 @@ std::string denial(std::string_view call) {
 }
 
 std::string denial(CallUse use) {
-  for (const NeededCall& one : kCalls) {
-    if ((one.uses & bit(use)) == 0) continue;
-    if (std::string text = denial(one); !text.empty()) return text;
+  for (const NeededCall& call : kCalls) {
+    if ((call.uses & bit(use)) == 0) continue;
+    if (std::string text = denial(call); !text.empty()) return text;
   }
   return "";
 }
@@ -254,9 +254,9 @@ void require_calls(CallUse use, std::string_view what) {
 
 std::string denials_note() {
   std::vector<std::string_view> names;
-  for (const NeededCall& one : kCalls) {
-    const bool usual = one.denial == Denial::usual || one.denial == Denial::privileged;
-    if (!usual && error_of(one) != 0) names.push_back(one.name);
+  for (const NeededCall& call : kCalls) {
+    const bool usual = call.denial == Denial::usual || call.denial == Denial::privileged;
+    if (!usual && error_of(call) != 0) names.push_back(call.name);
   }
   if (names.empty()) return "";
   return fmt::format(
@@ -267,9 +267,9 @@ std::string denials_note() {
 
 std::string denied_calls() {
   std::vector<std::string> denied;
-  for (const NeededCall& one : kCalls) {
-    if (const int error = error_of(one)) {
-      denied.push_back(fmt::format("{} ({})", one.name, error_name(error)));
+  for (const NeededCall& call : kCalls) {
+    if (const int error = error_of(call)) {
+      denied.push_back(fmt::format("{} ({})", call.name, error_name(error)));
     }
   }
   return fmt::format("{}", fmt::join(denied, ", "));

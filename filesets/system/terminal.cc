@@ -39,7 +39,9 @@ MpiProcess mpi_process() {
 }
 
 bool is_terminal(int descriptor) noexcept {
-  const auto started = [](const Launcher& one) { return std::getenv(one.count) != nullptr; };
+  const auto started = [](const Launcher& launcher) {
+    return std::getenv(launcher.count) != nullptr;
+  };
   const bool by_mpirun = std::ranges::any_of(kLaunchers, started) || std::getenv("PMIX_RANK");
   return !by_mpirun && isatty(descriptor) != 0;
 }

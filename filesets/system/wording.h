@@ -42,7 +42,7 @@ std::string use_one_of(std::string_view wrong, std::span<const std::string_view>
 template <class Things>
 std::vector<std::string_view> names_of_all(const Things& things) {
   std::vector<std::string_view> names;
-  for (const auto& one : things) names.push_back(one.name);
+  for (const auto& thing : things) names.push_back(thing.name);
   return names;
 }
 

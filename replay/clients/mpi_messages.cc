@@ -95,9 +95,9 @@ class MpiMessages final : public Messages {
   };
 
   void drop_sent() {
-    sent_.remove_if([](Sent& one) {
+    sent_.remove_if([](Sent& sent) {
       int done = 0;
-      check(MPI_Test(&one.request, &done, MPI_STATUS_IGNORE), "send");
+      check(MPI_Test(&sent.request, &done, MPI_STATUS_IGNORE), "send");
       return done != 0;
     });
   }

@@ -32,8 +32,8 @@ namespace {
 // The median share in use before the first step.
 std::optional<double> used_before(const PreparedGroup& results, Role role) {
   std::vector<double> shares;
-  for (const PreparedResult& one : results) {
-    for (const VolumeDescription& volume : one.volumes) {
+  for (const PreparedResult& result : results) {
+    for (const VolumeDescription& volume : result.volumes) {
       if (volume.role == role && volume.used) shares.push_back(*volume.used);
     }
   }
@@ -42,7 +42,7 @@ std::optional<double> used_before(const PreparedGroup& results, Role role) {
 
 // Whether mkfs chooses it by the size of the volume, which differs: that is no other way to make
 // the file system.
-bool follows_from_size(const Difference& one, std::span<const Difference> all) {
+bool follows_from_size(const Difference& difference, std::span<const Difference> all) {
   static constexpr auto kBySize =
       std::to_array<std::string_view>({"inodes per group", "reserved blocks", "journal size",
                                        "groups", "inode share", "cluster size"});
@@ -50,7 +50,7 @@ bool follows_from_size(const Difference& one, std::span<const Difference> all) {
     if (!size.what.starts_with(kVolumeSize)) return false;
     const std::string of = size.what.substr(kVolumeSize.size());  // " of ext4 (near)"
     return std::ranges::any_of(
-        kBySize, [&](std::string_view name) { return one.what == std::string(name) + of; });
+        kBySize, [&](std::string_view name) { return difference.what == std::string(name) + of; });
   });
 }
 
@@ -146,8 +146,9 @@ std::vector<Change> changes_between(std::span<const Result> base, std::span<cons
   if (const auto across = crossed_file_systems(base, fresh)) {
     changes.push_back({ChangeKind::file_system, "file system", across->base, across->fresh});
   }
-  for (const Difference& one : differences_among(sides)) {
-    changes.push_back({one.kind, one.what, one.values[0].text, one.values[1].text});
+  for (const Difference& difference : differences_among(sides)) {
+    changes.push_back(
+        {difference.kind, difference.what, difference.values[0].text, difference.values[1].text});
   }
   std::ranges::stable_sort(changes, {}, &Change::kind);
   return changes;

@@ -47,8 +47,8 @@ bool all_samples(const PooledMeasurement& base, const PooledMeasurement& fresh,
 }
 
 bool same_operations(const PooledMeasurement& base, const PooledMeasurement& fresh) {
-  return all_samples(base, fresh, [&](const Sample* one) {
-    return one->operations == base.samples.front()->operations;
+  return all_samples(base, fresh, [&](const Sample* sample) {
+    return sample->operations == base.samples.front()->operations;
   });
 }
 
@@ -58,7 +58,7 @@ std::uint64_t (*common_bytes(const PooledMeasurement& base,
                              const PooledMeasurement& fresh))(const Sample&) {
   std::vector<const Measurement*> all;
   for (const PooledMeasurement* side : {&base, &fresh}) {
-    for (const SampleSource& one : side->origins) all.push_back(one.measurement);
+    for (const SampleSource& origin : side->origins) all.push_back(origin.measurement);
   }
   if (same_bytes(all)) return [](const Sample& sample) { return sample.bytes; };
   return [](const Sample& sample) {
@@ -71,8 +71,9 @@ std::uint64_t (*common_bytes(const PooledMeasurement& base,
 std::vector<double> operation_sizes(const PooledMeasurement& side,
                                     std::uint64_t (*bytes_of)(const Sample&)) {
   std::vector<double> sizes;
-  for (const Sample* one : side.samples) {
-    sizes.push_back(static_cast<double>(bytes_of(*one)) / static_cast<double>(one->operations));
+  for (const Sample* sample : side.samples) {
+    sizes.push_back(static_cast<double>(bytes_of(*sample)) /
+                    static_cast<double>(sample->operations));
   }
   return sizes;
 }
@@ -119,8 +120,8 @@ Figure time_of_work(const PooledMeasurement& base, const PooledMeasurement& fres
 
 FigureChoice choose_by_set(const PooledMeasurement& base, const PooledMeasurement& fresh) {
   const Sample& first = *base.samples.front();
-  const bool same = all_samples(base, fresh, [&](const Sample* one) {
-    return one->bytes == first.bytes && one->files == first.files;
+  const bool same = all_samples(base, fresh, [&](const Sample* sample) {
+    return sample->bytes == first.bytes && sample->files == first.files;
   });
   return {time_of_work(base, fresh), same ? "" : different_work(base, fresh)};
 }
@@ -137,7 +138,7 @@ FigureChoice choose_of_others(const PooledMeasurement& base, const PooledMeasure
   const auto ends = base.ends ? base.ends : fresh.ends;
   if (ends == PhaseEnd::work && !same) return {Figure::elapsed, different_work(base, fresh)};
   if (!sizes_alike(base, fresh)) return {Figure::elapsed, different_sizes(base, fresh)};
-  const auto has_latency = [](const Sample* one) { return seconds_in_calls(*one) > 0; };
+  const auto has_latency = [](const Sample* sample) { return seconds_in_calls(*sample) > 0; };
   if (base.paced && all_samples(base, fresh, has_latency)) return {Figure::in_calls, ""};
   // Equal numbers of operations are the same work, also in a phase with a time limit or a rate.
   if (!same) return {Figure::per_operation, ""};
@@ -160,7 +161,8 @@ class Controls {
   explicit Controls(const Result& result) {
     for (const Result& control : result.control) {
       across_ = crossed_file_systems({&result, 1}, {&control, 1}).has_value();
-      for (const Measurement& one : control.measurements) by_key_.emplace(key(one), &one);
+      for (const Measurement& measurement : control.measurements)
+        by_key_.emplace(key(measurement), &measurement);
     }
   }
 
@@ -218,8 +220,8 @@ void add_busy_share(const Sample& sample, std::vector<double>& shares) {
 
 std::optional<double> busy_share(const Result& result) {
   std::vector<double> shares;
-  for (const Measurement& one : result.measurements) {
-    for (const Sample& sample : one.samples) add_busy_share(sample, shares);
+  for (const Measurement& measurement : result.measurements) {
+    for (const Sample& sample : measurement.samples) add_busy_share(sample, shares);
   }
   if (shares.empty()) return std::nullopt;
   return median(shares);
@@ -313,14 +315,15 @@ std::vector<double> control_figures_of(const PooledMeasurement& side, Figure fig
 
 ComparedSide side_of(const PooledMeasurement& side, Figure figure) {
   const std::vector<double> figures = figures_of(side, figure);
-  ComparedSide one{.samples = static_cast<std::uint32_t>(figures.size()),
-                   .left_out = side.failed + side.no_data};
-  if (!figures.empty()) one.median = median(figures);
+  ComparedSide compared_side{.samples = static_cast<std::uint32_t>(figures.size()),
+                             .left_out = side.failed + side.no_data};
+  if (!figures.empty()) compared_side.median = median(figures);
   if (!figures.empty()) {
-    one.interval = widened(median_interval(figures), one.median, session_error(side));
-    if (figure == Figure::per_operation) one.operations_per_s = 1 / one.median;
+    compared_side.interval =
+        widened(median_interval(figures), compared_side.median, session_error(side));
+    if (figure == Figure::per_operation) compared_side.operations_per_s = 1 / compared_side.median;
   }
-  return one;
+  return compared_side;
 }
 
 double seconds_in_calls(const Sample& sample) {
@@ -350,7 +353,7 @@ SideFigures side_figures(const PooledMeasurement& side, Figure figure) {
 std::vector<double> logarithms(std::span<const double> values) {
   std::vector<double> list;
   list.reserve(values.size());
-  for (const double one : values) list.push_back(std::log(one));
+  for (const double value : values) list.push_back(std::log(value));
   return list;
 }
 

@@ -106,7 +106,7 @@ Verdict overall_of(const ResultComparison& comparison) {
 void warn_of_incomplete(std::span<const Result> results, std::string_view side,
                         ResultComparison& comparison) {
   const auto incomplete =
-      std::ranges::count_if(results, [](const Result& one) { return !one.complete; });
+      std::ranges::count_if(results, [](const Result& result) { return !result.complete; });
   if (incomplete == 0) return;
   comparison.complete = false;
   comparison.warnings.push_back(
@@ -122,16 +122,16 @@ void warn_of_incomplete(std::span<const Result> results, std::string_view side,
 void warn_of_same_result(std::span<const Result> base, std::span<const Result> fresh,
                          ResultComparison& comparison) {
   if (comparison.across) return;
-  for (const Result& one : base) {
+  for (const Result& result : base) {
     const auto same = [&](const Result& other) {
-      return one.started == other.started && one.session == other.session &&
-             one.label == other.label &&
-             std::ranges::equal(one.volumes, other.volumes, {}, &VolumeDescription::target,
+      return result.started == other.started && result.session == other.session &&
+             result.label == other.label &&
+             std::ranges::equal(result.volumes, other.volumes, {}, &VolumeDescription::target,
                                 &VolumeDescription::target);
     };
     if (std::ranges::none_of(fresh, same)) continue;
     comparison.warnings.push_back({"same-result",
-                                   fmt::format("both sides have the result of {}", one.started),
+                                   fmt::format("both sides have the result of {}", result.started),
                                    "name two different results"});
     return;
   }
@@ -149,8 +149,8 @@ void warn_of_missing(const std::vector<MeasurementKey>& keys, std::string_view s
 }
 
 bool on_share(std::span<const Result> results) {
-  return std::ranges::any_of(results, [](const Result& one) {
-    return !one.volumes.empty() && one.volumes.front().network.has_value();
+  return std::ranges::any_of(results, [](const Result& result) {
+    return !result.volumes.empty() && result.volumes.front().network.has_value();
   });
 }
 
@@ -158,9 +158,9 @@ bool on_share(std::span<const Result> results) {
 void warn_of_durability(std::span<const Result> base, std::span<const Result> fresh,
                         ResultComparison& comparison) {
   const auto leaves_to_server = [](std::span<const Result> results) {
-    return std::ranges::any_of(results, [](const Result& one) {
-      return !one.volumes.empty() && one.volumes.front().network &&
-             !one.volumes.front().network->protocol.starts_with("nfs");
+    return std::ranges::any_of(results, [](const Result& result) {
+      return !result.volumes.empty() && result.volumes.front().network &&
+             !result.volumes.front().network->protocol.starts_with("nfs");
     });
   };
   const bool any = std::ranges::any_of(comparison.measurements, [](const auto& one) {
@@ -216,7 +216,7 @@ struct SessionCount {
 
 SessionCount sessions_of(const PooledMeasurement& side) {
   std::set<const Result*> results;
-  for (const SampleSource& one : side.origins) results.insert(one.result);
+  for (const SampleSource& origin : side.origins) results.insert(origin.result);
   const std::vector<double> begins = begins_of(side);
   return {results.size(), figures_by_state(begins, begins).size()};
 }
@@ -238,9 +238,9 @@ void warn_of_close_sessions(std::span<const MatchedSides> matched, ResultCompari
 }
 
 void warn_of_sessions(ResultComparison& comparison) {
-  const auto is_beyond_proof = [](const ComparedMeasurement& one) {
-    return one.time.p && one.verdict == Verdict::cannot_tell && !one.more_runs &&
-           one.time.basis == Basis::assumption && !one.time.provable_change();
+  const auto is_beyond_proof = [](const ComparedMeasurement& compared) {
+    return compared.time.p && compared.verdict == Verdict::cannot_tell && !compared.more_runs &&
+           compared.time.basis == Basis::assumption && !compared.time.provable_change();
   };
   const auto count = std::ranges::count_if(comparison.measurements, is_beyond_proof);
   if (count == 0) return;
@@ -262,7 +262,7 @@ using ByKey = std::map<MeasurementKey, PooledMeasurement*>;
 
 ByKey by_key(std::vector<PooledMeasurement>& list) {
   ByKey map;
-  for (PooledMeasurement& one : list) map.emplace(one.key, &one);
+  for (PooledMeasurement& pooled : list) map.emplace(pooled.key, &pooled);
   return map;
 }
 
@@ -281,16 +281,16 @@ std::vector<MatchedSides> match(std::vector<PooledMeasurement>& before,
   std::vector<ByKey> groups;
   for (std::vector<PooledMeasurement>& group : earlier) groups.push_back(by_key(group));
   std::vector<MatchedSides> matched;
-  for (PooledMeasurement& one : before) {
-    PooledMeasurement* const other = find(after_by_key, one.key);
+  for (PooledMeasurement& pooled : before) {
+    PooledMeasurement* const other = find(after_by_key, pooled.key);
     if (!other) {
-      comparison.only_base.push_back(one.key);
+      comparison.only_base.push_back(pooled.key);
       continue;
     }
-    MatchedSides& sides = matched.emplace_back(MatchedSides{.base = &one, .fresh = other});
-    sides.choice = choose_figure(one, *other);
+    MatchedSides& sides = matched.emplace_back(MatchedSides{.base = &pooled, .fresh = other});
+    sides.choice = choose_figure(pooled, *other);
     for (const ByKey& group : groups) {
-      PooledMeasurement* const found = find(group, one.key);
+      PooledMeasurement* const found = find(group, pooled.key);
       if (found && !found->samples.empty()) sides.earlier.push_back(found);
     }
   }
@@ -303,8 +303,9 @@ std::vector<MatchedSides> match(std::vector<PooledMeasurement>& before,
 // Across file systems, the control differs by its file system, too.
 ControlUse control_of(std::span<const MatchedSides> matched, bool across) {
   std::vector<ControlledPair> pairs;
-  for (const MatchedSides& one : matched) {
-    if (one.choice.obstacle.empty()) pairs.push_back({one.base, one.fresh, one.choice.figure});
+  for (const MatchedSides& sides : matched) {
+    if (sides.choice.obstacle.empty())
+      pairs.push_back({sides.base, sides.fresh, sides.choice.figure});
   }
   ControlUse use = control_between(pairs);
   if (across && use.used) {
@@ -374,7 +375,8 @@ const std::string& ComparedMeasurement::reason() const {
 
 std::size_t ResultComparison::indicated() const {
   return static_cast<std::size_t>(std::ranges::count_if(
-      measurements, [](const ComparedMeasurement& one) { return one.indicated().has_value(); }));
+      measurements,
+      [](const ComparedMeasurement& compared) { return compared.indicated().has_value(); }));
 }
 
 std::optional<CrossedFileSystems> crossed_file_systems(std::span<const Result> base,

@@ -211,19 +211,19 @@ struct ComparedMeasurement {
 
 // For tails and stalls only if there are any. `Measurement`: ComparedMeasurement, const or not.
 template <class Measurement>
-auto& answer_of(Measurement& one, Aspect aspect) {
-  return aspect == Aspect::tail     ? one.tail->answer
-         : aspect == Aspect::stalls ? one.stalls->answer
-                                    : one.time;
+auto& answer_of(Measurement& measurement, Aspect aspect) {
+  return aspect == Aspect::tail     ? measurement.tail->answer
+         : aspect == Aspect::stalls ? measurement.stalls->answer
+                                    : measurement.time;
 }
 
 // "slower (stalls)", "faster", "slower indicated", "slower indicated (tail)", "cannot tell"; "not
 // compared" if the work differs.
-std::string verdict_text(const ComparedMeasurement& one);
+std::string verdict_text(const ComparedMeasurement& compared);
 
 // Why a measurement is undecided, and what should decide: "indicated, but not proven; about 5 more
 // runs on each side should decide".
-std::string undecided_text(const ComparedMeasurement& one);
+std::string undecided_text(const ComparedMeasurement& compared);
 
 // A drive is identified by model, serial number and capacity. In a comparison across file systems,
 // driver and mount options belong to the file system.

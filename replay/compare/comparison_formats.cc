@@ -59,22 +59,22 @@ Json to_json(const ComparedStalls& stalls) {
   return json;
 }
 
-Json to_json(const ComparedMeasurement& one) {
-  Json json = key_to_json(one.key);
-  json["figure"] = figure_code(one.figure);
-  json["base"] = side_to_json(one.base);
-  json["new"] = side_to_json(one.fresh);
-  put(json, one.time);
-  json["verdict"] = verdict_name(one.verdict);
-  json["aspect"] = aspect_name(one.aspect);
-  json["time_verdict"] = verdict_name(one.time.verdict);
-  if (one.tail) json["tail"] = to_json(*one.tail);
-  if (one.stalls) json["stalls"] = to_json(*one.stalls);
-  if (!one.evidence.empty()) json["evidence"] = one.evidence;
-  if (one.verdict == Verdict::cannot_tell) json["reason"] = one.reason();
-  if (one.more_runs) {
-    json["more_runs"] = *one.more_runs;
-    json["runs_needed"] = *one.runs_needed();
+Json to_json(const ComparedMeasurement& compared) {
+  Json json = key_to_json(compared.key);
+  json["figure"] = figure_code(compared.figure);
+  json["base"] = side_to_json(compared.base);
+  json["new"] = side_to_json(compared.fresh);
+  put(json, compared.time);
+  json["verdict"] = verdict_name(compared.verdict);
+  json["aspect"] = aspect_name(compared.aspect);
+  json["time_verdict"] = verdict_name(compared.time.verdict);
+  if (compared.tail) json["tail"] = to_json(*compared.tail);
+  if (compared.stalls) json["stalls"] = to_json(*compared.stalls);
+  if (!compared.evidence.empty()) json["evidence"] = compared.evidence;
+  if (compared.verdict == Verdict::cannot_tell) json["reason"] = compared.reason();
+  if (compared.more_runs) {
+    json["more_runs"] = *compared.more_runs;
+    json["runs_needed"] = *compared.runs_needed();
   }
   return json;
 }
@@ -147,8 +147,8 @@ std::string comparison_to_json(const ResultComparison& comparison, std::span<con
                        {"new", change.fresh}});
   }
   Json measurements = Json::array();
-  for (const ComparedMeasurement& one : comparison.measurements) {
-    measurements.push_back(to_json(one));
+  for (const ComparedMeasurement& measurement : comparison.measurements) {
+    measurements.push_back(to_json(measurement));
   }
   Json json = {{"schema_version", kComparisonSchemaVersion},
                {"filereel", {{"version", FILEREEL_VERSION}}},
@@ -198,13 +198,13 @@ Json to_json(const RankedEntry& entry, std::span<const std::string> names) {
   return json;
 }
 
-Json to_json(const RankedMeasurement& one, std::span<const std::string> names) {
-  Json json = key_to_json(one.key);
-  json["figure"] = figure_code(one.figure);
-  json["ranked"] = one.has_ranks();
-  if (one.runs_needed) json["runs_needed"] = *one.runs_needed;
+Json to_json(const RankedMeasurement& ranked, std::span<const std::string> names) {
+  Json json = key_to_json(ranked.key);
+  json["figure"] = figure_code(ranked.figure);
+  json["ranked"] = ranked.has_ranks();
+  if (ranked.runs_needed) json["runs_needed"] = *ranked.runs_needed;
   json["entries"] = Json::array();
-  for (const RankedEntry& entry : one.entries) {
+  for (const RankedEntry& entry : ranked.entries) {
     json["entries"].push_back(to_json(entry, names));
   }
   return json;
@@ -247,8 +247,8 @@ Json indexes_to_json(std::span<const Index> indexes, std::span<const std::string
 
 std::string ranking_to_json(const Ranking& ranking, std::span<const Index> indexes) {
   Json measurements = Json::array();
-  for (const RankedMeasurement& one : ranking.measurements) {
-    measurements.push_back(to_json(one, ranking.names));
+  for (const RankedMeasurement& measurement : ranking.measurements) {
+    measurements.push_back(to_json(measurement, ranking.names));
   }
   const Json json = {{"schema_version", kComparisonSchemaVersion},
                      {"filereel", {{"version", FILEREEL_VERSION}}},
@@ -351,13 +351,13 @@ std::string comparison_to_junit(const ResultComparison& comparison) {
   for (const Warning& warning : comparison.warnings) {
     add_property(properties, "warning: " + warning.code, warning.text);
   }
-  for (const ComparedMeasurement& one : comparison.measurements) {
-    pugi::xml_node test = add_case(suite, one.key, one.fresh.median);
-    if (one.verdict == Verdict::slower) {
-      add_outcome(test, "failure", verdict_text(one), one.evidence);
+  for (const ComparedMeasurement& measurement : comparison.measurements) {
+    pugi::xml_node test = add_case(suite, measurement.key, measurement.fresh.median);
+    if (measurement.verdict == Verdict::slower) {
+      add_outcome(test, "failure", verdict_text(measurement), measurement.evidence);
     }
-    if (one.verdict == Verdict::cannot_tell)
-      add_outcome(test, "skipped", verdict_text(one), undecided_text(one));
+    if (measurement.verdict == Verdict::cannot_tell)
+      add_outcome(test, "skipped", verdict_text(measurement), undecided_text(measurement));
   }
   for (const MeasurementKey& key : comparison.only_base) {
     add_outcome(add_case(suite, key, 0), "skipped", "cannot tell", "only in the base result");

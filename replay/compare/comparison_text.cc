@@ -69,8 +69,8 @@ std::string level_text(std::span<const Basis> bases, const std::string& machine)
 
 std::string level_of(const ResultComparison& comparison) {
   std::vector<Basis> bases;
-  for (const ComparedMeasurement& one : comparison.measurements) {
-    if (one.time.p) bases.push_back(one.time.basis);
+  for (const ComparedMeasurement& measurement : comparison.measurements) {
+    if (measurement.time.p) bases.push_back(measurement.time.basis);
   }
   return level_text(bases, comparison.machine);
 }
@@ -90,10 +90,10 @@ std::string promise_text(const ResultComparison& comparison) {
 }
 
 std::string basis_of_changes(const ResultComparison& comparison) {
-  const auto differs = [&](const ComparedMeasurement& one) {
-    const double of_medians = one.fresh.median / one.base.median;
-    return one.time.p && std::abs(std::log(one.time.ratio / of_medians)) >
-                             std::log1p(comparison.options.threshold);
+  const auto differs = [&](const ComparedMeasurement& compared) {
+    const double of_medians = compared.fresh.median / compared.base.median;
+    return compared.time.p && std::abs(std::log(compared.time.ratio / of_medians)) >
+                                  std::log1p(comparison.options.threshold);
   };
   const auto found = std::ranges::find_if(comparison.measurements, differs);
   if (found == comparison.measurements.end()) return "";
@@ -212,9 +212,9 @@ std::string key_text(const MeasurementKey& key, const Parameters& without) {
   parts.push_back(key.operation);
   parts.push_back(key.file_system);
   std::erase(parts, "");
-  for (const auto& one : key.parameters) {
-    const bool is_shared = info_of(key.kind).replays && contains(without, one);
-    if (!is_shared) parts.push_back(fmt::format("{}={}", one.first, one.second));
+  for (const auto& parameter : key.parameters) {
+    const bool is_shared = info_of(key.kind).replays && contains(without, parameter);
+    if (!is_shared) parts.push_back(fmt::format("{}={}", parameter.first, parameter.second));
   }
   return fmt::format("{}", fmt::join(parts, " "));
 }
@@ -223,22 +223,22 @@ std::string key_name(const MeasurementKey& key) {
   return key_text(key, shared_replay({&key, 1}));
 }
 
-std::string undecided_text(const ComparedMeasurement& one) {
-  if (!one.more_runs) return one.reason();
-  return fmt::format("{}; about {} on each side should decide", one.reason(),
-                     counted(*one.more_runs, "more run", "more runs"));
+std::string undecided_text(const ComparedMeasurement& compared) {
+  if (!compared.more_runs) return compared.reason();
+  return fmt::format("{}; about {} on each side should decide", compared.reason(),
+                     counted(*compared.more_runs, "more run", "more runs"));
 }
 
-std::string verdict_text(const ComparedMeasurement& one) {
-  if (!one.comparable) return "not compared";
-  if (const auto change = one.indicated()) {
-    const Aspect aspect = one.indicating();
+std::string verdict_text(const ComparedMeasurement& compared) {
+  if (!compared.comparable) return "not compared";
+  if (const auto change = compared.indicated()) {
+    const Aspect aspect = compared.indicating();
     return fmt::format("{} indicated{}", verdict_name(*change),
                        aspect == Aspect::time ? "" : fmt::format(" ({})", aspect_name(aspect)));
   }
-  std::string text(verdict_name(one.verdict));
-  if (one.verdict != Verdict::slower && one.verdict != Verdict::faster) return text;
-  if (one.aspect != Aspect::time) text += fmt::format(" ({})", aspect_name(one.aspect));
+  std::string text(verdict_name(compared.verdict));
+  if (compared.verdict != Verdict::slower && compared.verdict != Verdict::faster) return text;
+  if (compared.aspect != Aspect::time) text += fmt::format(" ({})", aspect_name(compared.aspect));
   return text;
 }
 
@@ -251,11 +251,11 @@ std::string joined(const std::vector<std::size_t>& groups, std::span<const std::
 }
 
 // "btrfs slower than ext4, xfs": a part for each list of faster ones, short lists first.
-std::string slower_of(const RankedMeasurement& one, std::vector<std::size_t> RankedEntry::* list,
+std::string slower_of(const RankedMeasurement& ranked, std::vector<std::size_t> RankedEntry::* list,
                       std::span<const std::string> names) {
-  const auto others = std::ranges::count(one.entries, true, &RankedEntry::comparable) - 1;
+  const auto others = std::ranges::count(ranked.entries, true, &RankedEntry::comparable) - 1;
   std::map<std::vector<std::size_t>, std::vector<std::size_t>> slower;
-  for (const RankedEntry& entry : one.entries) {
+  for (const RankedEntry& entry : ranked.entries) {
     std::vector<std::size_t> faster = entry.*list;
     if (faster.empty()) continue;
     std::ranges::sort(faster);
@@ -274,31 +274,31 @@ std::string slower_of(const RankedMeasurement& one, std::vector<std::size_t> Ran
 }
 
 // "fastest: ext4; proven: btrfs slower than ext4, xfs".
-std::string proven_of(const RankedMeasurement& one, std::span<const std::string> names) {
-  const RankedEntry* fastest = one.fastest();
+std::string proven_of(const RankedMeasurement& ranked, std::span<const std::string> names) {
+  const RankedEntry* fastest = ranked.fastest();
   return fmt::format("{}proven: {}",
                      fastest ? fmt::format("fastest: {}; ", names[fastest->group]) : "",
-                     slower_of(one, &RankedEntry::faster, names));
+                     slower_of(ranked, &RankedEntry::faster, names));
 }
 
 // "indicated: btrfs slower than ext4, xfs; about 8 runs of each should decide"; "" for nothing.
-std::string indicated_of(const RankedMeasurement& one, std::span<const std::string> names) {
-  if (!one.indicates()) return "";
-  std::string text = "indicated: " + slower_of(one, &RankedEntry::indicated, names);
-  if (one.runs_needed) {
-    text += fmt::format("; about {} of each should decide", counted(*one.runs_needed, "run"));
+std::string indicated_of(const RankedMeasurement& ranked, std::span<const std::string> names) {
+  if (!ranked.indicates()) return "";
+  std::string text = "indicated: " + slower_of(ranked, &RankedEntry::indicated, names);
+  if (ranked.runs_needed) {
+    text += fmt::format("; about {} of each should decide", counted(*ranked.runs_needed, "run"));
   }
   return text;
 }
 
 }  // namespace
 
-std::string conclusion_text(const RankedMeasurement& one, const Ranking& ranking) {
-  if (!one.comparable()) return "not compared";
-  const std::string indicated = indicated_of(one, ranking.names);
+std::string conclusion_text(const RankedMeasurement& ranked, const Ranking& ranking) {
+  if (!ranked.comparable()) return "not compared";
+  const std::string indicated = indicated_of(ranked, ranking.names);
   std::string text =
-      one.decided() ? proven_of(one, ranking.names)
-      : one.same    ? fmt::format("the same within {:.3g} %", ranking.options.threshold * 100)
+      ranked.decided() ? proven_of(ranked, ranking.names)
+      : ranked.same    ? fmt::format("the same within {:.3g} %", ranking.options.threshold * 100)
                     : fmt::format("no ranking: {}", indicated.empty() ? "no significant difference"
                                                                       : "nothing is proven");
   if (!indicated.empty()) text += "; " + indicated;

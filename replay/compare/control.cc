@@ -31,8 +31,8 @@ std::vector<double> relative_to_control(const SideFigures& side) {
   return ratios;
 }
 
-double variance_of(const RunsChange& one) {
-  return squared(std::max(one.error, kLeastError));
+double variance_of(const RunsChange& change) {
+  return squared(std::max(change.error, kLeastError));
 }
 
 struct WeightedMean {
@@ -42,9 +42,9 @@ struct WeightedMean {
 // Weighted by precision.
 WeightedMean mean_of(std::span<const RunsChange> changes, double spread) {
   WeightedMean sums;
-  for (const RunsChange& one : changes) {
-    const double weight = 1 / (variance_of(one) + spread);
-    sums.mean += weight * one.change;
+  for (const RunsChange& change : changes) {
+    const double weight = 1 / (variance_of(change) + spread);
+    sums.mean += weight * change.change;
     sums.weights += weight;
     sums.squares += weight * weight;
   }
@@ -62,8 +62,8 @@ RunsChange change_of(std::span<const double> base, std::span<const double> fresh
 MachineChange machine_change(std::span<const RunsChange> changes) {
   const WeightedMean alike = mean_of(changes, 0);
   double beyond = -static_cast<double>(changes.size() - 1);  // the deviations that runs explain
-  for (const RunsChange& one : changes) {
-    beyond += squared(one.change - alike.mean) / variance_of(one);
+  for (const RunsChange& change : changes) {
+    beyond += squared(change.change - alike.mean) / variance_of(change);
   }
   // 0 for a single measurement.
   const double scale = alike.weights - alike.squares / alike.weights;
@@ -109,9 +109,9 @@ std::vector<Result> controls_of(std::span<const ControlledPair> pairs,
       controls.back().host = {};  // compare has its changes already
       controls.back().version.clear();
       controls.back().plan = {};
-      for (VolumeDescription& one : controls.back().volumes) {
-        one.used.reset();  // a disk in use fills slowly, and stays the same control
-        one.features_unknown.clear();
+      for (VolumeDescription& volume : controls.back().volumes) {
+        volume.used.reset();  // a disk in use fills slowly, and stays the same control
+        volume.features_unknown.clear();
       }
     }
   }
@@ -124,8 +124,8 @@ const VolumeDescription* near_of(const Result& result) {
 
 bool control_fits(const Result& result) {
   if (result.control.empty()) return true;
-  const VolumeDescription *one = near_of(result), *other = near_of(result.control.front());
-  return !one || !other || same_kind_of_storage(*one, *other);
+  const VolumeDescription *volume = near_of(result), *other = near_of(result.control.front());
+  return !volume || !other || same_kind_of_storage(*volume, *other);
 }
 
 bool all_on_the_same_kind(std::span<const ControlledPair> pairs) {
@@ -135,7 +135,7 @@ bool all_on_the_same_kind(std::span<const ControlledPair> pairs) {
       for (const SampleSource& origin : side->origins) results.insert(origin.result);
     }
   }
-  return std::ranges::all_of(results, [](const Result* one) { return control_fits(*one); });
+  return std::ranges::all_of(results, [](const Result* result) { return control_fits(*result); });
 }
 
 // Sums over all measurements.

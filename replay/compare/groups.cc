@@ -31,9 +31,9 @@ Parameters all_of(const WorkDone& done) {
 
 // "end time instead of work", "caches warm instead of cold, driver ntfs3 instead of ntfs-3g"; of
 // unequal work only what is unequal in it, of another scale that alone.
-std::string difference_text(const WorkDone& one, const WorkDone& other) {
-  const bool by_work = !fit(one.work, other.work);
-  const Parameters mine = by_work ? one.work : one.settings,
+std::string difference_text(const WorkDone& done, const WorkDone& other) {
+  const bool by_work = !fit(done.work, other.work);
+  const Parameters mine = by_work ? done.work : done.settings,
                    kept = by_work ? other.work : other.settings;
   const auto value = [](const Parameters& all, const std::string& name) {
     const std::string* found = value_of(all, name);
@@ -109,8 +109,8 @@ Matching::Matching(std::span<const std::span<const Result>> groups, bool across)
   std::map<MeasurementKey, std::vector<Occurrence>> by_key;
   for (std::size_t group = 0; group < groups.size(); ++group) {
     for (const Result& result : groups[group]) {
-      for (const Measurement& one : result.measurements) {
-        by_key[plain_key(one)].push_back({group, &result, work_done(result, one)});
+      for (const Measurement& measurement : result.measurements) {
+        by_key[plain_key(measurement)].push_back({group, &result, work_done(result, measurement)});
       }
     }
   }
@@ -123,8 +123,8 @@ MeasurementKey Matching::plain_key(const Measurement& measurement) const {
   return key;
 }
 
-bool Matching::is_same(const WorkDone& one, const WorkDone& other, bool by_settings) {
-  return fit(one.work, other.work) && (!by_settings || one.settings == other.settings);
+bool Matching::is_same(const WorkDone& done, const WorkDone& other, bool by_settings) {
+  return fit(done.work, other.work) && (!by_settings || done.settings == other.settings);
 }
 
 // Nothing if no two groups have a kind in common.
@@ -132,15 +132,16 @@ std::optional<Matching::Rule> Matching::rule_for(std::span<const Occurrence> all
                                                  bool by_settings) {
   std::vector<Kind> kinds;
   std::set<std::size_t> groups;
-  for (const Occurrence& one : all) {
-    auto kind = std::ranges::find_if(
-        kinds, [&](const Kind& other) { return is_same(one.done, other.done, by_settings); });
-    if (kind == kinds.end()) kind = kinds.insert(kind, {.done = one.done});
-    for (const auto& part : one.done.work) {
+  for (const Occurrence& occurrence : all) {
+    auto kind = std::ranges::find_if(kinds, [&](const Kind& other) {
+      return is_same(occurrence.done, other.done, by_settings);
+    });
+    if (kind == kinds.end()) kind = kinds.insert(kind, {.done = occurrence.done});
+    for (const auto& part : occurrence.done.work) {
       if (!value_of(kind->done.work, part.first)) kind->done.work.push_back(part);
     }
-    kind->groups.insert(one.group);
-    groups.insert(one.group);
+    kind->groups.insert(occurrence.group);
+    groups.insert(occurrence.group);
   }
   const auto count = [](const Kind& kind) { return kind.groups.size(); };
   const auto most = std::ranges::max_element(kinds, {}, count);
@@ -179,24 +180,25 @@ void Matching::choose(const MeasurementKey& key, std::span<const Occurrence> all
   std::optional<Rule> rule = rule_for(all, true);
   if (!rule) rule = rule_for(all, false);
   if (!rule) return;
-  for (const Occurrence& one : all) {
+  for (const Occurrence& occurrence : all) {
     const auto is_kind = [&](const Kind& kind) {
-      return is_same(one.done, kind.done, rule->by_settings);
+      return is_same(occurrence.done, kind.done, rule->by_settings);
     };
-    if (rule->groups.contains(one.group) && std::ranges::none_of(rule->kept, is_kind)) {
-      leave_out(one, rule->kept.front());
+    if (rule->groups.contains(occurrence.group) && std::ranges::none_of(rule->kept, is_kind)) {
+      leave_out(occurrence, rule->kept.front());
     }
   }
   rules_.emplace(key, *std::move(rule));
 }
 
-void Matching::leave_out(const Occurrence& one, const Kind& kept) {
-  const std::string why = difference_text(one.done, kept.done);
+void Matching::leave_out(const Occurrence& occurrence, const Kind& kept) {
+  const std::string why = difference_text(occurrence.done, kept.done);
   auto found = std::ranges::find_if(left_out_, [&](const LeftOut& other) {
-    return other.group == one.group && other.result == one.result && other.why == why;
+    return other.group == occurrence.group && other.result == occurrence.result && other.why == why;
   });
   if (found == left_out_.end()) {
-    found = left_out_.insert(found, {.group = one.group, .result = one.result, .why = why});
+    found = left_out_.insert(found,
+                             {.group = occurrence.group, .result = occurrence.result, .why = why});
   }
   ++found->measurements;
 }
@@ -221,21 +223,22 @@ std::optional<MeasurementKey> Matching::find_key(const Result& result,
 
 bool Matching::is_unused(std::size_t group, const Result& result) const {
   std::size_t count = 0;
-  for (const LeftOut& one : left_out_) {
-    if (one.group == group && one.result == &result) count += one.measurements;
+  for (const LeftOut& omission : left_out_) {
+    if (omission.group == group && omission.result == &result) count += omission.measurements;
   }
   return count > 0 && count == result.measurements.size();
 }
 
 bool Matching::leaves_out_results() const {
-  return std::ranges::any_of(left_out_,
-                             [&](const LeftOut& one) { return is_unused(one.group, *one.result); });
+  return std::ranges::any_of(left_out_, [&](const LeftOut& omission) {
+    return is_unused(omission.group, *omission.result);
+  });
 }
 
 std::vector<Result> Matching::used(std::size_t group) const {
   std::vector<Result> list;
   std::ranges::copy_if(groups_[group], std::back_inserter(list),
-                       [&](const Result& one) { return !is_unused(group, one); });
+                       [&](const Result& result) { return !is_unused(group, result); });
   return list;
 }
 
@@ -247,15 +250,15 @@ std::vector<Warning> Matching::warnings(std::span<const std::string> names) cons
     std::size_t measurements = 0;  // 0: all of them
   };
   std::vector<Line> lines;
-  for (const LeftOut& one : left_out_) {
-    const std::size_t of = is_unused(one.group, *one.result) ? 0 : one.measurements;
+  for (const LeftOut& omission : left_out_) {
+    const std::size_t of = is_unused(omission.group, *omission.result) ? 0 : omission.measurements;
     auto line = std::ranges::find_if(lines, [&](const Line& other) {
-      return other.group == one.group && other.why == one.why && other.measurements == of;
+      return other.group == omission.group && other.why == omission.why && other.measurements == of;
     });
     if (line == lines.end()) {
-      line = lines.insert(line, {.group = one.group, .why = one.why, .measurements = of});
+      line = lines.insert(line, {.group = omission.group, .why = omission.why, .measurements = of});
     }
-    line->results.push_back(one.result->started);
+    line->results.push_back(omission.result->started);
   }
   std::vector<Warning> list;
   for (const Line& line : lines) {
@@ -317,12 +320,12 @@ std::vector<ResultGroup> by_file_system(std::span<const ResultGroup> groups,
     std::vector<std::string> names = file_systems_of(group.results);
     std::erase_if(names, [&](const std::string& name) { return !is_asked_for(name); });
     for (const std::string& name : names) {
-      ResultGroup& one = list.emplace_back();
-      one.files = group.files;
-      one.name = groups.size() == 1  ? name
-                 : names.size() == 1 ? group.name
-                                     : fmt::format("{} {}", group.name, name);
-      one.results = all_on(group.results, name);
+      ResultGroup& result_group = list.emplace_back();
+      result_group.files = group.files;
+      result_group.name = groups.size() == 1  ? name
+                          : names.size() == 1 ? group.name
+                                              : fmt::format("{} {}", group.name, name);
+      result_group.results = all_on(group.results, name);
     }
   }
   return list;
@@ -349,13 +352,13 @@ MatchedGroups::MatchedGroups(std::span<const ResultGroup> groups)
   }
   std::map<MeasurementKey, std::size_t> places;
   for (std::size_t number = 0; number < gathered_.size(); ++number) {
-    for (const PooledMeasurement& one : gathered_[number]) {
-      const auto [place, is_new] = places.try_emplace(one.key, measurements_.size());
+    for (const PooledMeasurement& pooled : gathered_[number]) {
+      const auto [place, is_new] = places.try_emplace(pooled.key, measurements_.size());
       if (is_new) {
         measurements_.push_back(
-            {one.key, std::vector<const PooledMeasurement*>(groups.size(), nullptr)});
+            {pooled.key, std::vector<const PooledMeasurement*>(groups.size(), nullptr)});
       }
-      measurements_[place->second].of[number] = &one;
+      measurements_[place->second].of[number] = &pooled;
     }
   }
 }

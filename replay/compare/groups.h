@@ -74,11 +74,11 @@ class Matching {
   };
   struct Occurrence;
 
-  static bool is_same(const WorkDone& one, const WorkDone& other, bool by_settings);
+  static bool is_same(const WorkDone& done, const WorkDone& other, bool by_settings);
   static std::optional<Rule> rule_for(std::span<const Occurrence> all, bool by_settings);
   static std::vector<Parameters> distinctions(std::span<const Kind> kinds, bool by_settings);
   void choose(const MeasurementKey& key, std::span<const Occurrence> all);
-  void leave_out(const Occurrence& one, const Kind& kept);
+  void leave_out(const Occurrence& occurrence, const Kind& kept);
   bool is_unused(std::size_t group, const Result& result) const;
   MeasurementKey plain_key(const Measurement& measurement) const;
 

@@ -54,7 +54,7 @@ std::vector<RankedValues> ranked_columns(const Metric& metric, std::span<const R
 template <class Of>
 std::optional<CountedMeasurement> counted_by(const MatchedMeasurement& matched,
                                              const Metric& metric, Of of) {
-  CountedMeasurement one{.metric = &metric, .runs = {}, .sides = matched.of};
+  CountedMeasurement measurement{.metric = &metric, .runs = {}, .sides = matched.of};
   for (const PooledMeasurement* gathered : matched.of) {
     std::vector<RunFigures> runs;
     for (std::size_t i = 0; i < gathered->samples.size(); ++i) {
@@ -62,16 +62,16 @@ std::optional<CountedMeasurement> counted_by(const MatchedMeasurement& matched,
       if (figures) runs.push_back(*figures);
     }
     if (runs.empty()) return std::nullopt;
-    one.runs.push_back(ranked_columns(metric, runs));
+    measurement.runs.push_back(ranked_columns(metric, runs));
   }
-  return one;
+  return measurement;
 }
 
 // Whether a figure in bytes has the same definition in all groups.
 bool has_one_definition(const MatchedMeasurement& matched) {
   std::vector<const Measurement*> all;
   for (const PooledMeasurement* gathered : matched.of) {
-    for (const SampleSource& one : gathered->origins) all.push_back(one.measurement);
+    for (const SampleSource& origin : gathered->origins) all.push_back(origin.measurement);
   }
   return same_bytes(all);
 }
@@ -105,8 +105,9 @@ std::optional<CountedMeasurement> counted_in_busy_time(const MatchedMeasurement&
 
 // Whether all groups have measured it with the same work.
 bool is_comparable(const MatchedMeasurement& matched) {
-  return std::ranges::all_of(matched.of, [&](const PooledMeasurement* one) {
-    return one && matched.of.front() && choose_figure(*matched.of.front(), *one).obstacle.empty();
+  return std::ranges::all_of(matched.of, [&](const PooledMeasurement* pooled) {
+    return pooled && matched.of.front() &&
+           choose_figure(*matched.of.front(), *pooled).obstacle.empty();
   });
 }
 
@@ -146,7 +147,8 @@ class GroupFigures {
 
   std::vector<std::size_t> sizes() const {
     std::vector<std::size_t> sizes;
-    for (const CountedMeasurement& one : counted_) sizes.push_back(one.runs[group_][0].size());
+    for (const CountedMeasurement& measurement : counted_)
+      sizes.push_back(measurement.runs[group_][0].size());
     return sizes;
   }
 
@@ -190,16 +192,17 @@ class GroupFigures {
 // session, so it does not shrink with their number.
 double error_of_sessions(const std::vector<CountedMeasurement>& counted, std::size_t group) {
   double sum = 0;
-  for (const CountedMeasurement& one : counted) sum += session_error(*one.sides[group]);
+  for (const CountedMeasurement& measurement : counted)
+    sum += session_error(*measurement.sides[group]);
   return sum / static_cast<double>(counted.size());
 }
 
 // Whether each run of one group has its partner in the other.
 bool in_pairs(const std::vector<CountedMeasurement>& counted, std::size_t group,
               std::size_t other) {
-  return std::ranges::all_of(counted, [&](const CountedMeasurement& one) {
-    return one.runs[group][0].size() == one.runs[other][0].size() &&
-           took_turns(*one.sides[group], *one.sides[other]);
+  return std::ranges::all_of(counted, [&](const CountedMeasurement& measurement) {
+    return measurement.runs[group][0].size() == measurement.runs[other][0].size() &&
+           took_turns(*measurement.sides[group], *measurement.sides[other]);
   });
 }
 
@@ -249,16 +252,17 @@ std::string_view unit_text(const Metric& metric) {
 // "" for several.
 std::string_view unit_of(const std::vector<CountedMeasurement>& counted) {
   const std::string_view first = unit_text(*counted.front().metric);
-  const bool same = std::ranges::all_of(
-      counted, [&](const CountedMeasurement& one) { return unit_text(*one.metric) == first; });
+  const bool same = std::ranges::all_of(counted, [&](const CountedMeasurement& measurement) {
+    return unit_text(*measurement.metric) == first;
+  });
   return same ? first : "";
 }
 
 // The measurements of all groups and sessions, each once.
 std::vector<const Measurement*> measurements_of(const std::vector<CountedMeasurement>& counted) {
   std::vector<const Measurement*> list;
-  for (const CountedMeasurement& one : counted) {
-    for (const PooledMeasurement* side : one.sides) {
+  for (const CountedMeasurement& measurement : counted) {
+    for (const PooledMeasurement* side : measurement.sides) {
       for (const SampleSource& of : side->origins) {
         if (list.empty() || list.back() != of.measurement) list.push_back(of.measurement);
       }
@@ -273,7 +277,7 @@ std::string rate_of(const std::vector<CountedMeasurement>& counted) {
   const Metric* first = counted.front().metric;
   std::string unit(unit_text(*first));
   const bool same = std::ranges::all_of(
-      counted, [&](const CountedMeasurement& one) { return one.metric == first; });
+      counted, [&](const CountedMeasurement& measurement) { return measurement.metric == first; });
   if (!same || first == &kStorage) return unit;
   std::string title = title_of(*first, measurements_of(counted));
   const auto is_lower = [](char c) { return c >= 'a' && c <= 'z'; };
@@ -292,9 +296,9 @@ std::vector<PlannedIndex> definitions_of(const MatchedGroups& groups) {
   std::vector<PlannedIndex> list;
   for (const ResultGroup& group : groups.list()) {
     for (const Result& result : group.results) {
-      for (const IndexDefinition& one : result.plan.indexes) {
-        if (contains(list, one, &PlannedIndex::definition)) continue;
-        list.push_back({one, result.plan.name});
+      for (const IndexDefinition& index : result.plan.indexes) {
+        if (contains(list, index, &PlannedIndex::definition)) continue;
+        list.push_back({index, result.plan.name});
       }
     }
   }
@@ -305,7 +309,7 @@ std::vector<PlannedIndex> definitions_of(const MatchedGroups& groups) {
 void tell_apart(std::vector<PlannedIndex>& list) {
   const auto count = [&](const std::string& name) {
     return std::ranges::count_if(
-        list, [&](const PlannedIndex& one) { return one.definition.name == name; });
+        list, [&](const PlannedIndex& index) { return index.definition.name == name; });
   };
   std::vector<std::string> names;
   for (const PlannedIndex& one : list) {
@@ -324,7 +328,7 @@ void check_metric(const IndexDefinition& definition) {
   if (definition.metric.empty()) return;
   if (definition.metric == kStorageMetric || find_metric(definition.metric)) return;
   std::vector<std::string_view> names = {kStorageMetric};
-  for (const Metric& one : metrics()) names.push_back(one.name);
+  for (const Metric& metric : metrics()) names.push_back(metric.name);
   throw Error(ErrorKind::usage,
               fmt::format("index '{}': unknown metric '{}'{}", definition.name, definition.metric,
                           use_one_of(definition.metric, names)));
@@ -340,16 +344,17 @@ Index index_of(const IndexDefinition& definition, const MatchedGroups& groups,
               .unit = {},
               .reference = reference};
   std::vector<CountedMeasurement> counted;
-  for (const MatchedMeasurement& one : groups.measurements()) {
-    const bool is_trace = info_of(one.key.kind).replays;
-    if (!belongs(definition, one.key) || (definition.metric == kStorageMetric && !is_trace)) {
+  for (const MatchedMeasurement& measurement : groups.measurements()) {
+    const bool is_trace = info_of(measurement.key.kind).replays;
+    if (!belongs(definition, measurement.key) ||
+        (definition.metric == kStorageMetric && !is_trace)) {
       continue;
     }
-    if (auto found = count(one, definition.metric)) {
+    if (auto found = count(measurement, definition.metric)) {
       counted.push_back(*std::move(found));
-      index.measurements.push_back(one.key);
+      index.measurements.push_back(measurement.key);
     } else {
-      index.left_out.push_back(one.key);
+      index.left_out.push_back(measurement.key);
     }
   }
   if (counted.empty()) return index;
@@ -384,8 +389,9 @@ std::string Index::contents() const {
   std::string text =
       fmt::format("of the medians of {}", counted_of(measurements.size(), out_of, "measurement"));
   std::map<std::string, std::size_t> counts;
-  for (const MeasurementKey& one : measurements) {
-    ++counts[one.set.empty() ? one.workload : fmt::format("{} {}", one.workload, one.set)];
+  for (const MeasurementKey& measurement : measurements) {
+    ++counts[measurement.set.empty() ? measurement.workload
+                                     : fmt::format("{} {}", measurement.workload, measurement.set)];
   }
   for (const auto& [name, count] : counts) {
     const bool most = 2 * count > measurements.size() && counts.size() > 1;
@@ -415,9 +421,9 @@ std::vector<Index> planned_indexes(const MatchedGroups& groups,
   std::vector<PlannedIndex> planned = definitions_of(groups);
   tell_apart(planned);
   std::vector<Index> list;
-  for (const PlannedIndex& one : planned) {
-    list.push_back(index_of(one.definition, groups, reference));
-    list.back().plan = one.plan;
+  for (const PlannedIndex& index : planned) {
+    list.push_back(index_of(index.definition, groups, reference));
+    list.back().plan = index.plan;
   }
   return list;
 }
@@ -429,7 +435,7 @@ std::vector<Index> default_indexes(const MatchedGroups& groups,
   list.push_back(index_of({.name = "all"}, groups, reference));
   list.push_back(index_of({.name = "recorded programs", .metric = std::string(kStorageMetric)},
                           groups, reference));
-  std::erase_if(list, [](const Index& one) { return one.measurements.size() < 2; });
+  std::erase_if(list, [](const Index& index) { return index.measurements.size() < 2; });
   return list;
 }
 

@@ -150,15 +150,15 @@ ReplayedTime replayed(std::span<const ReplayedVolume> volumes, std::size_t numbe
 
 // The logarithms of the ratios of the replays of each turn; empty without turns, as between the
 // file systems of one volume.
-std::vector<double> turns_of(const ReplayedVolume& one, const ReplayedVolume& other) {
+std::vector<double> turns_of(const ReplayedVolume& replayed, const ReplayedVolume& other) {
   std::vector<double> ratios;
   std::vector<Turn> turns;
-  for (std::size_t i = 0; i < one.runs.size(); ++i) {
-    const auto found = std::ranges::find(other.runs, one.runs[i]);
+  for (std::size_t i = 0; i < replayed.runs.size(); ++i) {
+    const auto found = std::ranges::find(other.runs, replayed.runs[i]);
     if (found == other.runs.end()) continue;
     const auto at = static_cast<std::size_t>(found - other.runs.begin());
-    ratios.push_back(std::log(one.seconds[i] / other.seconds[at]));
-    turns.push_back({"", one.begins_s[i], other.begins_s[at]});
+    ratios.push_back(std::log(replayed.seconds[i] / other.seconds[at]));
+    turns.push_back({"", replayed.begins_s[i], other.begins_s[at]});
   }
   return alternate(turns) ? ratios : std::vector<double>();
 }
@@ -194,15 +194,15 @@ struct TimeDifference {
   }
 };
 
-TimeDifference difference_of(const ReplayedTime& one, const ReplayedTime& other,
+TimeDifference difference_of(const ReplayedTime& replayed, const ReplayedTime& other,
                              std::span<const ReplayedVolume> volumes, const RatioErrors& errors) {
-  const ReplayedVolume &first = volumes[one.time.volume], &second = volumes[other.time.volume];
+  const ReplayedVolume &first = volumes[replayed.time.volume], &second = volumes[other.time.volume];
   const std::vector<double> turns = turns_of(first, second);
-  double ratio = std::log(one.time.median_s / other.time.median_s);
+  double ratio = std::log(replayed.time.median_s / other.time.median_s);
   TimeDifference found{.fixed = errors.accuracy * errors.accuracy};
   if (turns.size() < kLeastForInterval) {
     found.runs = static_cast<double>(std::min(first.seconds.size(), second.seconds.size()));
-    found.of_runs = one.spread * one.spread + other.spread * other.spread;
+    found.of_runs = replayed.spread * replayed.spread + other.spread * other.spread;
     found.fixed += 2 * errors.sessions * errors.sessions;
   } else {
     ratio = mean(turns);
@@ -241,12 +241,12 @@ std::optional<std::uint32_t> deciding_runs(std::span<const ReplayedTime> times,
                                            std::span<const ReplayedVolume> volumes,
                                            const RatioErrors& errors) {
   std::vector<const ReplayedTime*> ranked;
-  for (const ReplayedTime& one : times) {
-    if (one.time.rank > 0) ranked.push_back(&one);
+  for (const ReplayedTime& time : times) {
+    if (time.time.rank > 0) ranked.push_back(&time);
   }
   if (ranked.size() < 2) return std::nullopt;
-  std::ranges::sort(ranked, {}, [](const ReplayedTime* one) {
-    return std::tuple(one->time.rank, one->time.median_s);
+  std::ranges::sort(ranked, {}, [](const ReplayedTime* replayed) {
+    return std::tuple(replayed->time.rank, replayed->time.median_s);
   });
   const ReplayedTime &first = *ranked[0], &second = *ranked[1];
   if (contains(second.time.faster, first.time.volume)) return std::nullopt;
@@ -274,20 +274,20 @@ Prediction predict_times(std::span<const ReplayedVolume> volumes,
                         .times = {},
                         .sessions = sessions,
                         .deciding_runs = deciding_runs(times, volumes, errors)};
-  for (ReplayedTime& one : times) {
-    if (one.time.rank > 0) {
-      const double width =
-          std::exp(kDeviations * std::hypot(one.spread, accuracy ? accuracy->single : 0, sessions));
-      const ReplayedVolume& volume = volumes[one.time.volume];
-      const double low = one.time.median_s / width;
+  for (ReplayedTime& time : times) {
+    if (time.time.rank > 0) {
+      const double width = std::exp(
+          kDeviations * std::hypot(time.spread, accuracy ? accuracy->single : 0, sessions));
+      const ReplayedVolume& volume = volumes[time.time.volume];
+      const double low = time.time.median_s / width;
       const double saved = std::max(low * (1 - volume.most_saved), volume.saved_to_s);
-      one.time.interval = {std::min(low, saved), one.time.median_s * width};
-      one.time.lowered = 1 - one.time.interval->low / low;
+      time.time.interval = {std::min(low, saved), time.time.median_s * width};
+      time.time.lowered = 1 - time.time.interval->low / low;
     }
-    prediction.times.push_back(std::move(one.time));
+    prediction.times.push_back(std::move(time.time));
   }
-  std::ranges::stable_sort(prediction.times, {}, [](const PredictedTime& one) {
-    return std::tuple(one.rank == 0, one.rank, one.median_s);
+  std::ranges::stable_sort(prediction.times, {}, [](const PredictedTime& predicted) {
+    return std::tuple(predicted.rank == 0, predicted.rank, predicted.median_s);
   });
   return prediction;
 }

@@ -56,8 +56,8 @@ struct Reader {
 
   std::size_t number_of(const Json& json) const {
     const ReplayedVolume wanted = volume(json);
-    const auto found = std::ranges::find_if(stored.volumes, [&](const ReplayedVolume& one) {
-      return one.name == wanted.name && one.file_system == wanted.file_system;
+    const auto found = std::ranges::find_if(stored.volumes, [&](const ReplayedVolume& replayed) {
+      return replayed.name == wanted.name && replayed.file_system == wanted.file_system;
     });
     if (found == stored.volumes.end()) throw Json::out_of_range::create(403, "volume", nullptr);
     return static_cast<std::size_t>(found - stored.volumes.begin());
@@ -96,9 +96,9 @@ struct Reader {
 
   void times(const Json& list) const {
     for (const Json& json : list) {
-      ReplayedVolume& one = stored.volumes.emplace_back(volume(json));
-      one.seconds = json.at("samples_s").get<std::vector<double>>();
-      one.most_saved = json.value("most_saved", 0.0);
+      ReplayedVolume& replayed = stored.volumes.emplace_back(volume(json));
+      replayed.seconds = json.at("samples_s").get<std::vector<double>>();
+      replayed.most_saved = json.value("most_saved", 0.0);
     }
     for (const Json& json : list) {
       PredictedTime& time = stored.prediction.times.emplace_back();

@@ -82,10 +82,11 @@ std::string volume_name(const Result& result, const Measurement& measurement) {
 std::vector<TimeLimit> time_limits(const StoredPrediction& stored) {
   std::vector<TimeLimit> limits;
   for (const Result& result : stored.results) {
-    for (const Measurement& one : result.measurements) {
-      std::string text = limit_text(one, stored.program.threads);
+    for (const Measurement& measurement : result.measurements) {
+      std::string text = limit_text(measurement, stored.program.threads);
       if (text.empty()) continue;
-      limits.push_back({volume_name(result, one), one.file_system, std::move(text)});
+      limits.push_back(
+          {volume_name(result, measurement), measurement.file_system, std::move(text)});
     }
   }
   const std::vector<PredictedTime>& times = stored.prediction.times;
@@ -110,8 +111,8 @@ using Times = std::vector<const PredictedTime*>;
 
 Times ranked(const Prediction& prediction) {
   Times list;
-  for (const PredictedTime& one : prediction.times) {
-    if (one.rank > 0) list.push_back(&one);
+  for (const PredictedTime& time : prediction.times) {
+    if (time.rank > 0) list.push_back(&time);
   }
   return list;
 }
@@ -137,9 +138,10 @@ std::string names_of(const Times& times, std::span<const ReplayedVolume> volumes
 
 // Whether none of them is shown to be faster than another.
 bool indistinct(const Times& times) {
-  return std::ranges::none_of(times, [&](const PredictedTime* one) {
-    return std::ranges::any_of(
-        times, [&](const PredictedTime* other) { return contains(one->faster, other->volume); });
+  return std::ranges::none_of(times, [&](const PredictedTime* predicted) {
+    return std::ranges::any_of(times, [&](const PredictedTime* other) {
+      return contains(predicted->faster, other->volume);
+    });
   });
 }
 
@@ -165,7 +167,7 @@ std::string busy_text(const Prediction& prediction) {
 // How the repetitions on several volumes followed each other: ", in turns".
 std::string order_of(std::span<const ReplayedVolume> volumes) {
   std::set<std::string> names;
-  for (const ReplayedVolume& one : volumes) names.insert(one.name);
+  for (const ReplayedVolume& volume : volumes) names.insert(volume.name);
   const bool in_sequence = names.size() < volumes.size();  // file systems of one volume
   return fmt::format("{}{}", names.size() > 1 ? ", in turns" : "",
                      in_sequence ? ", the file systems one after the other" : "");
@@ -174,9 +176,9 @@ std::string order_of(std::span<const ReplayedVolume> volumes) {
 // ", from cold caches"; "" if unknown.
 std::string_view caches_of(const StoredPrediction& stored) {
   if (stored.results.empty() || stored.results.front().plan.jobs.empty()) return "";
-  const bool any_warm = std::ranges::any_of(stored.results, [](const Result& one) {
-    return !roles_in_memory(one.volumes).empty() ||
-           contains(one.warnings, "not-cold", &Warning::code);
+  const bool any_warm = std::ranges::any_of(stored.results, [](const Result& result) {
+    return !roles_in_memory(result.volumes).empty() ||
+           contains(result.warnings, "not-cold", &Warning::code);
   });
   if (any_warm) return "";
   return stored.results.front().plan.jobs.front().warm ? ", with warm caches"
@@ -186,8 +188,8 @@ std::string_view caches_of(const StoredPrediction& stored) {
 // What the replays do not repeat; "" for nothing.
 std::string refusals_text(const StoredPrediction& stored) {
   for (const Result& result : stored.results) {
-    for (const Measurement& one : result.measurements) {
-      const Differences all = differences_of(one);
+    for (const Measurement& measurement : result.measurements) {
+      const Differences all = differences_of(measurement);
       if (all.refused == 0) continue;
       std::vector<std::string> what;
       for (const auto& [name, count] : all.refusals) what.push_back(printable(name));
@@ -207,8 +209,8 @@ std::string savings_text(const StoredPrediction& stored) {
       stored.volumes, [](const ReplayedVolume& one) { return !one.seconds.empty(); });
   if (!stored.program.commits || !replayed) return "";
   double lowered = 0;
-  for (const PredictedTime& one : stored.prediction.times) {
-    lowered = std::max(lowered, one.lowered);
+  for (const PredictedTime& time : stored.prediction.times) {
+    lowered = std::max(lowered, time.lowered);
   }
   return grouped_commits_text(*stored.program.commits, lowered);
 }
@@ -227,7 +229,8 @@ std::string program_name(const PredictedProgram& program) {
 
 std::vector<std::string> program_names(std::span<const StoredPrediction> predictions) {
   std::vector<std::string> names;
-  for (const StoredPrediction& one : predictions) names.push_back(program_name(one.program));
+  for (const StoredPrediction& prediction : predictions)
+    names.push_back(program_name(prediction.program));
   const auto is_repeated = [&](const std::string& name) {
     return std::ranges::count(names, name) > 1;
   };

@@ -116,8 +116,8 @@ std::string limit_text(const Result& result) {
 // Without a quota, nothing is throttled.
 std::string throttling_text(const Result& result) {
   if (!result.host.cpu_quota) return "";
-  for (const Measurement& one : result.measurements) {
-    for (const Sample& sample : one.samples) {
+  for (const Measurement& measurement : result.measurements) {
+    for (const Sample& sample : measurement.samples) {
       if (is_throttled(sample.conditions)) return "some periods";
     }
   }
@@ -152,7 +152,7 @@ std::vector<ComparedProperty> drive_aspects(Role role) {
                     [role, text = aspect.text](const PreparedResult& looked, Values& values) {
                       for (const VolumeDescription& volume : looked.volumes) {
                         if (volume.role != role) continue;
-                        for (const DeviceIdentity& one : volume.drives) values.add(text(one));
+                        for (const DeviceIdentity& drive : volume.drives) values.add(text(drive));
                       }
                     }});
   }
@@ -197,9 +197,9 @@ Parameters settings_of(const JobRecord& job) {
 ComparedProperty job_aspect(const std::string& job, const std::string& setting, bool alone) {
   const std::string what = alone ? words_of(setting) : words_of(setting) + " of " + job;
   return {ChangeKind::other, what, [=](const PreparedResult& looked, Values& values) {
-            for (const JobRecord& one : looked.result.plan.jobs) {
-              if (one.name != job) continue;
-              const Parameters settings = settings_of(one);
+            for (const JobRecord& record : looked.result.plan.jobs) {
+              if (record.name != job) continue;
+              const Parameters settings = settings_of(record);
               const auto* found = find_or_null(settings, setting, &Parameters::value_type::first);
               values.add(found ? found->second : "not set");
             }
@@ -357,7 +357,7 @@ std::vector<PreparedGroup> prepared(Groups groups) {
 
 Values ComparedProperty::of(const PreparedGroup& group) const {
   Values values;
-  for (const PreparedResult& one : group) collect(one, values);
+  for (const PreparedResult& prepared : group) collect(prepared, values);
   return values;
 }
 

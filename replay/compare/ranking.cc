@@ -47,8 +47,8 @@ std::string why_no_samples(const PooledMeasurement& gathered) {
   return gathered.failed > 0 ? "no run succeeded" : "no runs";
 }
 
-bool did_same_work(const PooledMeasurement& one, const PooledMeasurement& other) {
-  return choose_figure(one, other).obstacle.empty();
+bool did_same_work(const PooledMeasurement& pooled, const PooledMeasurement& other) {
+  return choose_figure(pooled, other).obstacle.empty();
 }
 
 // The first of those that did the same work as most others; null without samples. So the order of
@@ -56,14 +56,14 @@ bool did_same_work(const PooledMeasurement& one, const PooledMeasurement& other)
 const PooledMeasurement* usual_work(const MatchedMeasurement& matched) {
   const PooledMeasurement* usual = nullptr;
   std::ptrdiff_t most = 0;
-  for (const PooledMeasurement* one : matched.of) {
-    if (!one || one->samples.empty()) continue;
+  for (const PooledMeasurement* pooled : matched.of) {
+    if (!pooled || pooled->samples.empty()) continue;
     const auto alike = std::ranges::count_if(matched.of, [&](const PooledMeasurement* other) {
-      return other && !other->samples.empty() && did_same_work(*one, *other);
+      return other && !other->samples.empty() && did_same_work(*pooled, *other);
     });
     if (alike <= most) continue;
     most = alike;
-    usual = one;
+    usual = pooled;
   }
   return usual;
 }
@@ -98,7 +98,7 @@ RankedMeasurement ranked(const MatchedMeasurement& matched) {
 
 // A pair for the joint decision.
 PendingComparison tested(const ControlledPair& sides, const ControlUse& control,
-                         const RankedMeasurement& one, const RankedPair& pair,
+                         const RankedMeasurement& ranked, const RankedPair& pair,
                          const CompareOptions& options) {
   const PooledMeasurement &first = *sides.base, &second = *sides.fresh;
   SideFigures base = side_figures(first, sides.figure), fresh = side_figures(second, sides.figure);
@@ -107,10 +107,10 @@ PendingComparison tested(const ControlledPair& sides, const ControlUse& control,
     fresh.control.clear();
   }
   PendingComparison pending;
-  pending.row.key = one.key;
-  pending.row.figure = one.figure;
-  pending.row.base = one.entries[pair.first].side;
-  pending.row.fresh = one.entries[pair.second].side;
+  pending.row.key = ranked.key;
+  pending.row.figure = ranked.figure;
+  pending.row.base = ranked.entries[pair.first].side;
+  pending.row.fresh = ranked.entries[pair.second].side;
   AspectTest& time = pending.questions.emplace_back(
       ask(Aspect::time, base, fresh, {}, control.machine ? &*control.machine : nullptr));
   time.least = options.threshold;
@@ -120,18 +120,18 @@ PendingComparison tested(const ControlledPair& sides, const ControlUse& control,
 }
 
 // Notes what a pair of entries says.
-void note(const PendingComparison& test, const RankedPair& pair, RankedMeasurement& one) {
-  RankedEntry &first = one.entries[pair.first], &second = one.entries[pair.second];
+void note(const PendingComparison& test, const RankedPair& pair, RankedMeasurement& ranked) {
+  RankedEntry &first = ranked.entries[pair.first], &second = ranked.entries[pair.second];
   const ComparedMeasurement& row = test.row;
   if (row.verdict == Verdict::slower) second.faster.push_back(first.group);
   if (row.verdict == Verdict::faster) first.faster.push_back(second.group);
-  if (row.verdict != Verdict::same) one.same = false;
+  if (row.verdict != Verdict::same) ranked.same = false;
   const std::optional<Verdict> indicated = row.indicated();
   if (indicated == Verdict::slower) second.indicated.push_back(first.group);
   if (indicated == Verdict::faster) first.indicated.push_back(second.group);
   const bool too_few = !row.time.ratio_interval;
   if (row.more_runs && (indicated || too_few)) {
-    one.runs_needed = std::max(one.runs_needed.value_or(0), *row.runs_needed());
+    ranked.runs_needed = std::max(ranked.runs_needed.value_or(0), *row.runs_needed());
   }
 }
 
@@ -155,16 +155,16 @@ void give_ranks(RankedMeasurement& one) {
   }
 }
 
-void sort_entries(RankedMeasurement& one) {
+void sort_entries(RankedMeasurement& ranked) {
   double fastest = 0;
-  for (const RankedEntry& entry : one.entries) {
+  for (const RankedEntry& entry : ranked.entries) {
     const bool counts = entry.comparable && entry.side.median > 0;
     if (counts && (fastest == 0 || entry.side.median < fastest)) fastest = entry.side.median;
   }
-  for (RankedEntry& entry : one.entries) {
+  for (RankedEntry& entry : ranked.entries) {
     if (entry.comparable && fastest > 0) entry.ratio = entry.side.median / fastest;
   }
-  std::ranges::stable_sort(one.entries, {}, [](const RankedEntry& entry) {
+  std::ranges::stable_sort(ranked.entries, {}, [](const RankedEntry& entry) {
     return std::tuple(!entry.comparable, entry.rank == 0, entry.rank, entry.last_rank,
                       entry.side.median);
   });
@@ -178,9 +178,10 @@ void note_differences(std::span<const ResultGroup> groups, Ranking& ranking) {
   ranking.differences = differences_among(results);
   std::ranges::move(work_warnings(results), std::back_inserter(ranking.warnings));
   std::vector<std::string> others, ranked;
-  for (const Difference& one : ranking.differences) {
-    const bool is_other = one.kind == ChangeKind::other;
-    std::string text = is_other ? one.what : fmt::format("the {}", change_kind_name(one.kind));
+  for (const Difference& difference : ranking.differences) {
+    const bool is_other = difference.kind == ChangeKind::other;
+    std::string text =
+        is_other ? difference.what : fmt::format("the {}", change_kind_name(difference.kind));
     std::vector<std::string>& to = is_other ? others : ranked;
     if (!contains(to, text)) to.push_back(std::move(text));
   }
@@ -202,8 +203,8 @@ void warn_of_unranked(Ranking& ranking) {
     std::size_t count = 0;
     std::string reason;
     bool several = false;
-    for (const RankedMeasurement& one : ranking.measurements) {
-      for (const RankedEntry& entry : one.entries) {
+    for (const RankedMeasurement& measurement : ranking.measurements) {
+      for (const RankedEntry& entry : measurement.entries) {
         if (entry.group != group || entry.comparable) continue;
         if (++count == 1) reason = entry.reason;
         several = several || entry.reason != reason;
@@ -221,8 +222,8 @@ void warn_of_unranked(Ranking& ranking) {
 void warn_of_state(std::span<const ResultGroup> groups, Ranking& ranking) {
   std::size_t incomplete = 0;
   for (const ResultGroup& group : groups) {
-    incomplete += static_cast<std::size_t>(
-        std::ranges::count_if(group.results, [](const Result& one) { return !one.complete; }));
+    incomplete += static_cast<std::size_t>(std::ranges::count_if(
+        group.results, [](const Result& result) { return !result.complete; }));
   }
   if (incomplete > 0) {
     ranking.complete = false;
@@ -256,8 +257,8 @@ void warn_of_tests(std::span<const PendingComparison> pairs, Ranking& ranking) {
 }
 
 // Whether the medians of two entries differ by more than the threshold.
-bool differ(const RankedMeasurement& one, double threshold) {
-  return std::ranges::any_of(one.entries, [&](const RankedEntry& entry) {
+bool differ(const RankedMeasurement& ranked, double threshold) {
+  return std::ranges::any_of(ranked.entries, [&](const RankedEntry& entry) {
     return entry.comparable && entry.ratio > 1 + threshold;
   });
 }
@@ -266,13 +267,14 @@ bool differ(const RankedMeasurement& one, double threshold) {
 void warn_of_missing_ranks(const std::set<std::size_t>& assumed, Ranking& ranking) {
   std::uint32_t runs = 0;
   for (std::size_t i = 0; i < ranking.measurements.size(); ++i) {
-    const RankedMeasurement& one = ranking.measurements[i];
-    if (one.has_ranks()) continue;
+    const RankedMeasurement& ranked = ranking.measurements[i];
+    if (ranked.has_ranks()) continue;
     runs = std::max(
-        {runs, one.runs_needed.value_or(0), static_cast<std::uint32_t>(kLeastForInterval)});
-    if (one.runs_needed) {
+        {runs, ranked.runs_needed.value_or(0), static_cast<std::uint32_t>(kLeastForInterval)});
+    if (ranked.runs_needed) {
       ++ranking.need_runs;
-    } else if (one.indicates() || (assumed.contains(i) && differ(one, ranking.options.threshold))) {
+    } else if (ranked.indicates() ||
+               (assumed.contains(i) && differ(ranked, ranking.options.threshold))) {
       ++ranking.need_sessions;
     }
   }
@@ -301,9 +303,9 @@ bool RankedMeasurement::indicates() const {
 }
 
 const RankedEntry* RankedMeasurement::fastest() const {
-  const auto found = std::ranges::find_if(entries, [&](const RankedEntry& one) {
+  const auto found = std::ranges::find_if(entries, [&](const RankedEntry& entry) {
     return std::ranges::all_of(entries, [&](const RankedEntry& other) {
-      return &other == &one || !other.comparable || contains(other.faster, one.group);
+      return &other == &entry || !other.comparable || contains(other.faster, entry.group);
     });
   });
   return comparable() && found != entries.end() && found->comparable ? &*found : nullptr;
@@ -338,18 +340,19 @@ Ranking rank_groups(std::span<const ResultGroup> groups, const CompareOptions& o
   std::vector<ControlledPair> sides;  // of the pairs
   using Groups = std::pair<std::size_t, std::size_t>;
   std::map<Groups, std::vector<ControlledPair>> by_groups;
-  for (const MatchedMeasurement& one : matched.measurements()) {
-    if (std::ranges::count(one.of, nullptr) + 1 >= std::ssize(one.of)) {
-      ranking.left_out.push_back(one.key);
+  for (const MatchedMeasurement& measurement : matched.measurements()) {
+    if (std::ranges::count(measurement.of, nullptr) + 1 >= std::ssize(measurement.of)) {
+      ranking.left_out.push_back(measurement.key);
       continue;
     }
-    const RankedMeasurement& next = ranking.measurements.emplace_back(ranked(one));
+    const RankedMeasurement& next = ranking.measurements.emplace_back(ranked(measurement));
     for (std::size_t second = 1; second < next.entries.size(); ++second) {
       for (std::size_t first = 0; first < second; ++first) {
         if (!next.entries[first].comparable || !next.entries[second].comparable) continue;
         pairs.push_back({ranking.measurements.size() - 1, first, second});
         const Groups groups_of_pair(next.entries[first].group, next.entries[second].group);
-        sides.push_back({one.of[groups_of_pair.first], one.of[groups_of_pair.second], next.figure});
+        sides.push_back({measurement.of[groups_of_pair.first],
+                         measurement.of[groups_of_pair.second], next.figure});
         by_groups[groups_of_pair].push_back(sides.back());
       }
     }
@@ -375,7 +378,7 @@ Ranking rank_groups(std::span<const ResultGroup> groups, const CompareOptions& o
   std::ranges::for_each(ranking.measurements, give_ranks);
   std::ranges::for_each(ranking.measurements, sort_entries);
   std::vector<Basis> bases;
-  for (const PendingComparison& one : tests) bases.push_back(one.row.time.basis);
+  for (const PendingComparison& test : tests) bases.push_back(test.row.time.basis);
   ranking.level = level_text(bases, groups.front().results.front().host.machine);
   // What only results that are left out have is no difference of the others.
   std::vector<ResultGroup> used;

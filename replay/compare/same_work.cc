@@ -31,8 +31,8 @@ struct WorkId {
   auto operator<=>(const WorkId&) const = default;
 };
 
-WorkId id_of(const Measurement& one) {
-  return {one.kind, one.workload, one.set};
+WorkId id_of(const Measurement& measurement) {
+  return {measurement.kind, measurement.workload, measurement.set};
 }
 
 bool has(const Lines& lines, const std::string& line) {
@@ -62,20 +62,20 @@ std::map<WorkId, KnownWork> works_of(Groups groups) {
   for (std::size_t group = 0; group < groups.size(); ++group) {
     for (const Result& result : groups[group]) {
       std::set<WorkId> here;
-      for (const Measurement& one : result.measurements) {
-        KnownWork& work = works[id_of(one)];
+      for (const Measurement& measurement : result.measurements) {
+        KnownWork& work = works[id_of(measurement)];
         work.groups.insert(group);
-        const WorkRecord* record = result.work_of(one);
-        if (one.work_digest.empty()) {
+        const WorkRecord* record = result.work_of(measurement);
+        if (measurement.work_digest.empty()) {
           work.unknown = true;
         } else {
           KnownWork::KnownPoint& point =
-              work.points[{key_of(one).parameters, result.job_of(one).scale}];
-          point.digests.insert(one.work_digest);
+              work.points[{key_of(measurement).parameters, result.job_of(measurement).scale}];
+          point.digests.insert(measurement.work_digest);
           const bool of_file = record && !record->file.empty();
           if (of_file && !has(point.files, record->file)) point.files.push_back(record->file);
         }
-        if (here.insert(id_of(one)).second && record) work.records.push_back(record);
+        if (here.insert(id_of(measurement)).second && record) work.records.push_back(record);
       }
     }
   }
@@ -100,7 +100,7 @@ std::string text_of(const Lines& lines) {
 Lines own_lines(const Lines& lines, const std::vector<const WorkRecord*>& all) {
   Lines own;
   std::ranges::copy_if(lines, std::back_inserter(own), [&](const std::string& line) {
-    return !std::ranges::all_of(all, [&](const WorkRecord* one) { return has(one->does, line); });
+    return !std::ranges::all_of(all, [&](const WorkRecord* work) { return has(work->does, line); });
   });
   return own;
 }
@@ -121,8 +121,8 @@ void add_own_text(const WorkId& id, const KnownWork& work, const Result& result,
 bool is_in_catalogue(const WorkId& id) {
   const JobKindInfo& kind = info_of(id.kind);
   if (kind.by_set) return is_catalogue_file_set(id.set);
-  const bool is_reel = kind.replays &&
-                       contains(reel_catalogue(), id.job + ".reel", &CatalogueReel::name);
+  const bool is_reel =
+      kind.replays && contains(reel_catalogue(), id.job + ".reel", &CatalogueReel::name);
   return is_reel || is_catalogue_workload(id.job);
 }
 

@@ -63,9 +63,9 @@ void compare_halves(std::span<const Result> sessions, const CompareOptions& opti
       compare_results(sessions.first(half), sessions.last(half), options);
   self.halves = half;
   self.level_of_halves = level_of(comparison);
-  for (const ComparedMeasurement& one : comparison.measurements) {
-    auto* const found = find_or_null(self.measurements, one.key, &SelfMeasurement::key);
-    if (found) found->provable_of_halves = one.time.provable;
+  for (const ComparedMeasurement& measurement : comparison.measurements) {
+    auto* const found = find_or_null(self.measurements, measurement.key, &SelfMeasurement::key);
+    if (found) found->provable_of_halves = measurement.time.provable;
   }
 }
 
@@ -81,17 +81,18 @@ SelfComparison compare_with_itself(std::span<const Result> sessions,
         compare_results(sessions.subspan(first, 1), sessions.subspan(second, 1), options);
     ++self.comparisons;
     bool alarm = false;
-    for (const ComparedMeasurement& one : comparison.measurements) {
-      if (!one.time.p) continue;
-      const auto [place, is_new] = figures.try_emplace(one.key);
-      if (is_new) order.push_back(one.key);
+    for (const ComparedMeasurement& measurement : comparison.measurements) {
+      if (!measurement.time.p) continue;
+      const auto [place, is_new] = figures.try_emplace(measurement.key);
+      if (is_new) order.push_back(measurement.key);
       SelfFigures& of = place->second;
-      of.medians[first] = one.base.median;
-      of.medians[second] = one.fresh.median;
-      of.provable.push_back(one.time.provable.value_or(std::numeric_limits<double>::infinity()));
-      of.alarms += is_change(one.verdict) ? 1 : 0;
-      of.indications += one.indicated() ? 1 : 0;
-      alarm = alarm || is_change(one.verdict);
+      of.medians[first] = measurement.base.median;
+      of.medians[second] = measurement.fresh.median;
+      of.provable.push_back(
+          measurement.time.provable.value_or(std::numeric_limits<double>::infinity()));
+      of.alarms += is_change(measurement.verdict) ? 1 : 0;
+      of.indications += measurement.indicated() ? 1 : 0;
+      alarm = alarm || is_change(measurement.verdict);
     }
     self.alarms += alarm ? 1 : 0;
     self.indications += comparison.indicated() > 0 ? 1 : 0;
@@ -102,21 +103,22 @@ SelfComparison compare_with_itself(std::span<const Result> sessions,
   }
   compare_halves(sessions, options, self);
   std::vector<std::span<const Result>> each;
-  for (const Result& one : sessions) each.emplace_back(&one, 1);
+  for (const Result& session : sessions) each.emplace_back(&session, 1);
   self.differences = differences_among(each);
   return self;
 }
 
 std::string self_comparison_to_json(const SelfComparison& self) {
   Json measurements = Json::array();
-  for (const SelfMeasurement& one : self.measurements) {
-    Json& json = measurements.emplace_back(key_to_json(one.key));
-    json["median_s"] = one.median_s;
-    json["spread"] = one.spread;
-    json["false_alarms"] = one.false_alarms;
-    json["false_indications"] = one.false_indications;
-    if (one.provable) json["provable"] = *one.provable;
-    if (one.provable_of_halves) json["provable_of_halves"] = *one.provable_of_halves;
+  for (const SelfMeasurement& measurement : self.measurements) {
+    Json& json = measurements.emplace_back(key_to_json(measurement.key));
+    json["median_s"] = measurement.median_s;
+    json["spread"] = measurement.spread;
+    json["false_alarms"] = measurement.false_alarms;
+    json["false_indications"] = measurement.false_indications;
+    if (measurement.provable) json["provable"] = *measurement.provable;
+    if (measurement.provable_of_halves)
+      json["provable_of_halves"] = *measurement.provable_of_halves;
   }
   Json json = {{"schema_version", kComparisonSchemaVersion},
                {"filereel", {{"version", FILEREEL_VERSION}}},

@@ -36,7 +36,7 @@ constexpr double kAssumedFreedom = 30;  // of assumptions: how well they are kno
 std::vector<double> exponentials(std::span<const double> values) {
   std::vector<double> list;
   list.reserve(values.size());
-  for (const double one : values) list.push_back(std::exp(one));
+  for (const double value : values) list.push_back(std::exp(value));
   return list;
 }
 
@@ -156,10 +156,11 @@ PairedFigures paired_sessions(const PooledMeasurement& base, std::span<const dou
   for (std::size_t i = 0; i < all.size(); i += 2) {
     const bool known = all[i].begun_s > 0 && (i == 0 || all[i].begun_s > all[i - 1].begun_s);
     if (all[i].fresh == all[i + 1].fresh || !known) return {};
-    for (const ComparedSession& one : {all[i], all[i + 1]}) {
+    for (const ComparedSession& session : {all[i], all[i + 1]}) {
       std::vector<double> values;
-      for (const std::size_t run : one.runs) values.push_back((one.fresh ? after : before)[run]);
-      (one.fresh ? figures.fresh : figures.base).push_back(median(values));
+      for (const std::size_t run : session.runs)
+        values.push_back((session.fresh ? after : before)[run]);
+      (session.fresh ? figures.fresh : figures.base).push_back(median(values));
     }
   }
   return figures;
@@ -219,10 +220,10 @@ double assumed_spread(std::string_view machine, Aspect aspect, double busy) {
       {"container", {0.15, 0.40, 0.4}},
   }};
   const auto found = std::ranges::find(kAssumptions, machine, &Assumption::machine);
-  const Assumption& one = found == kAssumptions.end() ? kAssumptions[1] : *found;
+  const Assumption& assumption = found == kAssumptions.end() ? kAssumptions[1] : *found;
   // Stalls that waiting for a CPU can explain do not count anyway (verdict.cc).
   const double of_busy = aspect == Aspect::stalls ? 0 : 0.6;
-  return std::hypot(one.spread[static_cast<std::size_t>(aspect)], of_busy * busy);
+  return std::hypot(assumption.spread[static_cast<std::size_t>(aspect)], of_busy * busy);
 }
 
 bool alternate(std::span<const Turn> turns) {
@@ -236,8 +237,8 @@ bool alternate(std::span<const Turn> turns) {
   return true;
 }
 
-bool took_turns(const PooledMeasurement& one, const PooledMeasurement& other) {
-  return !pairs_in_turns(one, other).empty();
+bool took_turns(const PooledMeasurement& pooled, const PooledMeasurement& other) {
+  return !pairs_in_turns(pooled, other).empty();
 }
 
 double session_error(const PooledMeasurement& side) {

@@ -93,7 +93,7 @@ struct Turn {
 bool alternate(std::span<const Turn> turns);
 
 // Whether both were measured in turns in the same sessions.
-bool took_turns(const PooledMeasurement& one, const PooledMeasurement& other);
+bool took_turns(const PooledMeasurement& pooled, const PooledMeasurement& other);
 
 // The standard error of the logarithm of a side's figures due to its sessions: the assumed spread,
 // less for several states.

@@ -46,8 +46,8 @@ Histogram latencies_of(const Sample& sample, const Kind& kind) {
   const auto found = sample.latency.find(kind.name);
   if (found == sample.latency.end()) return {};
   if (!kind.up_to) return histogram_of(found->second);
-  for (const SizeLatency& one : found->second.sizes) {
-    if (one.up_to == *kind.up_to) return histogram_of(one);
+  for (const SizeLatency& size : found->second.sizes) {
+    if (size.up_to == *kind.up_to) return histogram_of(size);
   }
   return {};
 }
@@ -68,8 +68,8 @@ std::set<Kind> kinds_of(const std::vector<const Sample*>& samples) {
     for (const auto& [name, latency] : sample->latency) {
       if (latency.count == 0) continue;
       if (!sized[name]) kinds.insert({name, std::nullopt});
-      for (const SizeLatency& one : latency.sizes) {
-        if (sized[name]) kinds.insert({name, one.up_to});
+      for (const SizeLatency& size : latency.sizes) {
+        if (sized[name]) kinds.insert({name, size.up_to});
       }
     }
   }
@@ -89,12 +89,12 @@ struct KindSide {
   std::vector<double> each(double LatencySummary::* figure) const {
     constexpr double kLeast = 1e-3;
     std::vector<double> values;
-    for (const KindRun& one : runs) values.push_back(std::max(one.latency.*figure, kLeast));
+    for (const KindRun& run : runs) values.push_back(std::max(run.latency.*figure, kLeast));
     return values;
   }
   double usual_operations() const {
     std::vector<double> counts;
-    for (const KindRun& one : runs) counts.push_back(static_cast<double>(one.latency.count));
+    for (const KindRun& run : runs) counts.push_back(static_cast<double>(run.latency.count));
     return median(counts);
   }
 };
@@ -158,7 +158,7 @@ struct AskedTail {
 // Nothing unless each run of the control has such operations.
 std::vector<double> control_tail(const KindSide& control, double LatencySummary::* figure) {
   const bool lacks =
-      std::ranges::any_of(control.runs, [](const KindRun& one) { return one.latency.count == 0; });
+      std::ranges::any_of(control.runs, [](const KindRun& run) { return run.latency.count == 0; });
   return lacks ? std::vector<double>() : control.each(figure);
 }
 
@@ -191,7 +191,7 @@ void add_tail(const std::vector<KindComparison>& kinds, const PooledMeasurement&
   }
   if (asked.empty()) return;
   AskedTail& surest = *std::ranges::min_element(
-      asked, {}, [](const AskedTail& one) { return *one.question.answer.p; });
+      asked, {}, [](const AskedTail& tail) { return *tail.question.answer.p; });
   AspectTest& question = surest.question;
   for (double* p : {&*question.answer.p, &question.evidence.p_runs}) {
     *p = std::min(1.0, *p * static_cast<double>(asked.size()));
@@ -249,7 +249,7 @@ void add_half(const StallsOfSide& before, const StallsOfSide& after, std::vector
   const double half =
       0.5 * runs / static_cast<double>(before.sum.operations + after.sum.operations);
   for (std::vector<double>* rates : {&base, &fresh}) {
-    for (double& one : *rates) one += half;
+    for (double& rate : *rates) rate += half;
   }
 }
 
@@ -267,16 +267,17 @@ void add_stalls(const std::vector<KindComparison>& kinds, const PooledMeasuremen
     stalls.answer.verdict = Verdict::same;
     return;
   }
-  SideFigures one{.of = &base, .values = before.rates}, other{.of = &fresh, .values = after.rates};
-  add_half(before, after, one.values, other.values);
+  SideFigures figures{.of = &base, .values = before.rates},
+      other{.of = &fresh, .values = after.rates};
+  add_half(before, after, figures.values, other.values);
   const StallsOfSide of_base = sum_up(kinds, &KindComparison::base_control, base.controls);
   const StallsOfSide of_fresh = sum_up(kinds, &KindComparison::fresh_control, fresh.controls);
   if (of_base.sum.operations > 0 && of_fresh.sum.operations > 0) {
-    one.control = of_base.rates;
+    figures.control = of_base.rates;
     other.control = of_fresh.rates;
-    add_half(of_base, of_fresh, one.control, other.control);
+    add_half(of_base, of_fresh, figures.control, other.control);
   }
-  AspectTest question = ask(Aspect::stalls, one, other);
+  AspectTest question = ask(Aspect::stalls, figures, other);
   question.least = 0.5;
   question.latency_ns = (before.stall_s + after.stall_s) / static_cast<double>(count) * 1e9;
   tested.questions.push_back(std::move(question));

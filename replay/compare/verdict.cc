@@ -29,9 +29,10 @@ std::string microseconds_text(double us) {
   return format_duration(us * 1e-6);
 }
 
-std::string of_time(const ComparedMeasurement& one) {
-  const AspectResult& time = one.time;
-  std::string text = fmt::format("{:+.1f} % {}", (time.ratio - 1) * 100, figure_name(one.figure));
+std::string of_time(const ComparedMeasurement& compared) {
+  const AspectResult& time = compared.time;
+  std::string text =
+      fmt::format("{:+.1f} % {}", (time.ratio - 1) * 100, figure_name(compared.figure));
   if (time.ratio_interval) {
     text += fmt::format(" ({:+.1f} to {:+.1f} %)", (time.ratio_interval->low - 1) * 100,
                         (time.ratio_interval->high - 1) * 100);
@@ -44,12 +45,12 @@ std::string of_tail(const ComparedTail& tail) {
                      microseconds_text(tail.fresh_us), microseconds_text(tail.base_us));
 }
 
-std::string of_stalls(const ComparedMeasurement& one) {
-  const ComparedStalls& stalls = *one.stalls;
+std::string of_stalls(const ComparedMeasurement& compared) {
+  const ComparedStalls& stalls = *compared.stalls;
   const auto count = [](const StallSide& side) { return counted(side.stalls, "stall"); };
   std::string text =
       fmt::format("{} over {} in {}", count(stalls.fresh), microseconds_text(stalls.threshold_us),
-                  counted(one.fresh.samples, "run"));
+                  counted(compared.fresh.samples, "run"));
   if (stalls.fresh.stalls > 0) {
     text += fmt::format(" ({} of operations, {} of the time)",
                         share_of(static_cast<double>(stalls.fresh.stalls),
@@ -57,17 +58,20 @@ std::string of_stalls(const ComparedMeasurement& one) {
                         share_of(stalls.fresh.share_of_time, 1));
   }
   text += fmt::format(", {} before", stalls.base.stalls);
-  if (one.base.samples != one.fresh.samples) text += fmt::format(" in {}", one.base.samples);
+  if (compared.base.samples != compared.fresh.samples)
+    text += fmt::format(" in {}", compared.base.samples);
   return text;
 }
 
 }  // namespace
 
-std::string evidence_of(const ComparedMeasurement& one) {
+std::string evidence_of(const ComparedMeasurement& compared) {
   std::vector<std::string> parts;
-  if (one.time.verdict == one.verdict) parts.push_back(of_time(one));
-  if (one.stalls && one.stalls->answer.verdict == one.verdict) parts.push_back(of_stalls(one));
-  if (one.tail && one.tail->answer.verdict == one.verdict) parts.push_back(of_tail(*one.tail));
+  if (compared.time.verdict == compared.verdict) parts.push_back(of_time(compared));
+  if (compared.stalls && compared.stalls->answer.verdict == compared.verdict)
+    parts.push_back(of_stalls(compared));
+  if (compared.tail && compared.tail->answer.verdict == compared.verdict)
+    parts.push_back(of_tail(*compared.tail));
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 
@@ -222,7 +226,7 @@ void sum_up(ComparedMeasurement& row) {
   if (row.tail) all.push_back({Aspect::tail, &row.tail->answer});
   for (const Verdict verdict : {Verdict::slower, Verdict::faster}) {
     const auto found =
-        std::ranges::find(all, verdict, [](const Said& one) { return one.answer->verdict; });
+        std::ranges::find(all, verdict, [](const Said& said) { return said.answer->verdict; });
     if (found == all.end()) continue;
     row.verdict = verdict;
     row.aspect = found->aspect;
@@ -257,10 +261,10 @@ AspectTest ask(Aspect aspect, const SideFigures& base, const SideFigures& fresh,
 void judge(std::span<PendingComparison> rows, const CompareOptions& options) {
   std::vector<double> p, p_runs, weights;
   for (const PendingComparison& tested : rows) {
-    for (const AspectTest& one : tested.questions) {
-      p.push_back(*one.answer.p);
-      p_runs.push_back(one.evidence.p_runs);
-      weights.push_back(weight_of(one.aspect));
+    for (const AspectTest& question : tested.questions) {
+      p.push_back(*question.answer.p);
+      p_runs.push_back(question.evidence.p_runs);
+      weights.push_back(weight_of(question.aspect));
     }
   }
   const std::vector<double> corrected = holm_adjusted(p, weights),
@@ -270,13 +274,13 @@ void judge(std::span<PendingComparison> rows, const CompareOptions& options) {
   std::size_t next = 0;
   for (PendingComparison& tested : rows) {
     const SessionEvidence* time = nullptr;
-    for (AspectTest& one : tested.questions) {
-      one.answer.p_holm = corrected[next];
-      one.answer.provable = one.evidence.provable(level(one.aspect));
-      if (one.answer.provable) one.answer.provable = std::max(*one.answer.provable, one.least);
-      decide(tested, one, corrected_runs[next++], options);
-      answer_of(tested.row, one.aspect) = one.answer;
-      if (one.aspect == Aspect::time) time = &one.evidence;
+    for (AspectTest& test : tested.questions) {
+      test.answer.p_holm = corrected[next];
+      test.answer.provable = test.evidence.provable(level(test.aspect));
+      if (test.answer.provable) test.answer.provable = std::max(*test.answer.provable, test.least);
+      decide(tested, test, corrected_runs[next++], options);
+      answer_of(tested.row, test.aspect) = test.answer;
+      if (test.aspect == Aspect::time) time = &test.evidence;
     }
     sum_up(tested.row);
     if (tested.row.verdict == Verdict::cannot_tell && time && !tested.disturbed) {

@@ -88,7 +88,7 @@ void LaneBoard::wake(Lane& lane) noexcept {
 
 void LaneBoard::release_all() noexcept {
   released_.store(true);
-  for (Lane& one : lanes_) wake(one);
+  for (Lane& lane : lanes_) wake(lane);
   if (on_release_) on_release_();
 }
 

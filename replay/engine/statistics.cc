@@ -12,31 +12,31 @@ bool slower(const SlowOperation& a, const SlowOperation& b) {
 
 }  // namespace
 
-void SlowestOperations::keep(const SlowOperation& one) noexcept {
-  if (!would_keep(one.latency_ns)) return;
+void SlowestOperations::keep(const SlowOperation& operation) noexcept {
+  if (!would_keep(operation.latency_ns)) return;
   const auto begin = heap_.begin();
   if (count_ == kMost) {
     std::pop_heap(begin, heap_.end(), slower);
     --count_;
   }
-  heap_[count_++] = one;
+  heap_[count_++] = operation;
   std::push_heap(begin, begin + static_cast<std::ptrdiff_t>(count_), slower);
   if (count_ == kMost) threshold_ns_ = heap_.front().latency_ns;
 }
 
 void SlowestOperations::merge(const SlowestOperations& other) noexcept {
-  for (const SlowOperation& one : other.operations()) keep(one);
+  for (const SlowOperation& operation : other.operations()) keep(operation);
 }
 
 Histogram KindStatistics::latency() const {
   Histogram all;
-  for (const Histogram& one : by_size) all.merge(one);
+  for (const Histogram& histogram : by_size) all.merge(histogram);
   return all;
 }
 
 std::uint64_t KindStatistics::count() const {
   std::uint64_t sum = 0;
-  for (const Histogram& one : by_size) sum += one.count();
+  for (const Histogram& histogram : by_size) sum += histogram.count();
   return sum;
 }
 
@@ -57,8 +57,8 @@ void ReplayStatistics::prepare(const std::bitset<kOperationKinds>& occurring,
 }
 
 void ReplayStatistics::add(const FailureCount& failure) noexcept {
-  const auto found = std::ranges::find_if(failures, [&](const FailureCount& one) {
-    return std::tie(one.kind, one.role, one.error) ==
+  const auto found = std::ranges::find_if(failures, [&](const FailureCount& count) {
+    return std::tie(count.kind, count.role, count.error) ==
            std::tie(failure.kind, failure.role, failure.error);
   });
   if (found != failures.end()) {
@@ -71,7 +71,7 @@ void ReplayStatistics::add(const FailureCount& failure) noexcept {
 void ReplayStatistics::restart(std::uint64_t now_ns) noexcept {
   for (KindStatistics& kind : kinds) {
     kind.bytes = kind.errors = 0;
-    for (Histogram& one : kind.by_size) one.clear();
+    for (Histogram& histogram : kind.by_size) histogram.clear();
     kind.service.clear();
   }
   operations = files = bytes = 0;
@@ -100,7 +100,7 @@ void ReplayStatistics::merge(const ReplayStatistics& other) {
   bytes += other.bytes;
   divergences += other.divergences;
   for (std::size_t i = 0; i < kDivergenceClasses; ++i) by_class[i] += other.by_class[i];
-  for (const FailureCount& one : other.failures) add(one);
+  for (const FailureCount& failure : other.failures) add(failure);
   unverified += other.unverified;
   lateness.merge(other.lateness);
   lookup_ns += other.lookup_ns;

@@ -38,7 +38,7 @@ class SlowestOperations {
   static constexpr std::size_t kMost = 32;
 
   bool would_keep(std::uint64_t latency_ns) const noexcept { return latency_ns > threshold_ns_; }
-  void keep(const SlowOperation& one) noexcept;
+  void keep(const SlowOperation& operation) noexcept;
 
   void merge(const SlowestOperations& other) noexcept;
   void clear() noexcept { count_ = threshold_ns_ = 0; }

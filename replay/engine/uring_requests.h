@@ -83,7 +83,7 @@ class RequestPool {
   void release(Request& flying) noexcept { free_.splice(free_.begin(), in_flight_, flying.self); }
 
   bool conflicts_with(const Operation& op) const noexcept {
-    const auto conflicts = [&op](const Request& one) { return conflict(one.op, op); };
+    const auto conflicts = [&op](const Request& request) { return conflict(request.op, op); };
     return std::ranges::any_of(in_flight_, conflicts) || std::ranges::any_of(queued_, conflicts);
   }
 

@@ -206,7 +206,9 @@ void read_folder(const std::string& folder, const std::string& below, int depth,
 HistoryDirectory read_history(const std::string& folder) {
   HistoryDirectory history;
   read_folder(folder, "", 0, history);
-  const auto order = [](const HistoryEntry& one) { return std::tie(one.started, one.name); };
+  const auto order = [](const HistoryEntry& history_entry) {
+    return std::tie(history_entry.started, history_entry.name);
+  };
   std::ranges::sort(history.entries, {}, order);
   std::uint32_t number = 0;
   std::vector<Result*> results;

@@ -66,11 +66,11 @@ Json firmware_data(const HistoryDirectory& history, const DeviceTrend& trend) {
   Json list = Json::array();
   std::vector<Result> base;
   std::string before;
-  for (const TrendFirmware& one : trend.firmware) {
-    std::vector<Result> fresh = results_with(history, trend.device, one.name);
-    const std::string name = firmware_name(one.name);
+  for (const TrendFirmware& firmware : trend.firmware) {
+    std::vector<Result> fresh = results_with(history, trend.device, firmware.name);
+    const std::string name = firmware_name(firmware.name);
     Json& json = list.emplace_back(Json{{"name", name},
-                                        {"started", one.started},
+                                        {"started", firmware.started},
                                         {"last", fresh.back().started},
                                         {"results", fresh.size()}});
     if (!base.empty()) {

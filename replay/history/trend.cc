@@ -110,7 +110,7 @@ std::optional<std::size_t> same_work(const std::vector<std::size_t>& places,
 
 TrendBuilder& trend_for(std::vector<TrendBuilder>& trends, const std::string& device) {
   const auto found = std::ranges::find_if(
-      trends, [&](const TrendBuilder& one) { return one.trend.device == device; });
+      trends, [&](const TrendBuilder& builder) { return builder.trend.device == device; });
   if (found != trends.end()) return *found;
   return trends.emplace_back(TrendBuilder{{.device = device, .firmware = {}, .series = {}}});
 }
@@ -120,14 +120,17 @@ void add_point(TrendBuilder& growing, const HistoryEntry& entry, const Measureme
   const std::string options = options_of(measurement, entry.result);
   const Parameters work = work_done(entry.result, measurement).work;
   std::vector<TrendSeries>& all = growing.trend.series;
-  for (const UnitSpread& one : figures_of(entry.result, measurement)) {
-    std::vector<std::size_t>& places = growing.places[{key, one.unit, options}];
+  for (const UnitSpread& figure : figures_of(entry.result, measurement)) {
+    std::vector<std::size_t>& places = growing.places[{key, figure.unit, options}];
     const std::size_t place = same_work(places, growing.work, work).value_or(all.size());
     if (place == all.size()) {
       places.push_back(place);
       growing.work.emplace_back();
-      all.push_back(
-          {.key = key, .options = options, .unit = one.unit, .aspect = one.aspect, .points = {}});
+      all.push_back({.key = key,
+                     .options = options,
+                     .unit = figure.unit,
+                     .aspect = figure.aspect,
+                     .points = {}});
     }
     Parameters& known = growing.work[place];
     for (const auto& part : work) {
@@ -142,7 +145,7 @@ void add_point(TrendBuilder& growing, const HistoryEntry& entry, const Measureme
          .started = entry.started,
          .firmware = entry.firmware,
          .complete = entry.result.complete,
-         .figure = one.spread});
+         .figure = figure.spread});
   }
 }
 
@@ -216,7 +219,7 @@ void add_work(const TrendBuilder& growing, std::vector<TrendSeries>& all) {
 // Keeps the options only if they distinguish series of the same key.
 void shorten_options(std::vector<TrendSeries>& all) {
   std::map<std::pair<MeasurementKey, std::string>, int> counts;
-  for (const TrendSeries& one : all) ++counts[{one.key, one.unit}];
+  for (const TrendSeries& series : all) ++counts[{series.key, series.unit}];
   for (TrendSeries& one : all) {
     if (counts[{one.key, one.unit}] == 1) one.options.clear();
   }
@@ -231,8 +234,8 @@ std::vector<DeviceTrend> trends_of(const HistoryDirectory& history, const TrendF
         !wanted(filter.devices, file_name_of(entry.device))) {
       continue;
     }
-    TrendBuilder& one = trend_for(growing, entry.device);
-    std::vector<TrendFirmware>& firmware = one.trend.firmware;
+    TrendBuilder& builder = trend_for(growing, entry.device);
+    std::vector<TrendFirmware>& firmware = builder.trend.firmware;
     if (!contains(firmware, entry.firmware, &TrendFirmware::name)) {
       firmware.push_back({entry.firmware, entry.started});
     }
@@ -244,20 +247,20 @@ std::vector<DeviceTrend> trends_of(const HistoryDirectory& history, const TrendF
       }
       const std::string failed = failed_work_text(entry.result, measurement);
       if (failed.empty()) {
-        add_point(one, entry, measurement);
+        add_point(builder, entry, measurement);
       } else {
-        one.trend.left_out.push_back(fmt::format("result {}, {}: the work was not done: {}",
-                                                 entry.number, key_name(key_of(measurement)),
-                                                 failed));
+        builder.trend.left_out.push_back(fmt::format("result {}, {}: the work was not done: {}",
+                                                     entry.number, key_name(key_of(measurement)),
+                                                     failed));
       }
     }
   }
   std::vector<DeviceTrend> trends;
-  for (TrendBuilder& one : growing) {
-    DeviceTrend& trend = one.trend;
+  for (TrendBuilder& trend_builder : growing) {
+    DeviceTrend& trend = trend_builder.trend;
     if (trend.series.empty() && trend.left_out.empty()) continue;
     for (TrendSeries& series : trend.series) finish(series, trend.firmware);
-    add_work(one, trend.series);
+    add_work(trend_builder, trend.series);
     shorten_options(trend.series);
     trends.push_back(std::move(trend));
   }

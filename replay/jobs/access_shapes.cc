@@ -17,15 +17,15 @@ std::vector<AccessShape> access_shapes(RecordedSource& source, std::uint32_t dep
   std::vector<RecordedOperation> block(4096);
   while (const std::size_t count = source.next(block)) {
     for (std::size_t i = 0; i < count; ++i) {
-      const Operation& one = block[i].operation;
-      if (one.kind == OperationKind::open) reached[one.file] = 0;
-      if (one.kind != OperationKind::read && one.kind != OperationKind::write) continue;
-      if (one.expected <= 0) continue;  // nothing was moved
+      const Operation& op = block[i].operation;
+      if (op.kind == OperationKind::open) reached[op.file] = 0;
+      if (op.kind != OperationKind::read && op.kind != OperationKind::write) continue;
+      if (op.expected <= 0) continue;  // nothing was moved
       ++all;
-      ++sizes[baseline_block_size(one.length)];
-      std::uint64_t& end = reached[one.file];
-      if (one.offset != end) ++random;
-      end = one.offset + static_cast<std::uint64_t>(one.expected);
+      ++sizes[baseline_block_size(op.length)];
+      std::uint64_t& end = reached[op.file];
+      if (op.offset != end) ++random;
+      end = op.offset + static_cast<std::uint64_t>(op.expected);
     }
   }
   std::vector<std::pair<std::uint64_t, std::uint64_t>> order;  // number, size

@@ -44,9 +44,9 @@ std::vector<std::vector<FileSystemLimits>> PlannedVolumes::limits() const {
   const auto with = [&](const FileSystemLimits* of_formatted) {
     std::vector<FileSystemLimits> limits;
     for (std::size_t role = 0; role < count; ++role) {
-      const FileSystemLimits* one = directory(role);
-      if (!one) one = of_formatted;
-      if (one) limits.push_back(*one);
+      const FileSystemLimits* file_system_limits = directory(role);
+      if (!file_system_limits) file_system_limits = of_formatted;
+      if (file_system_limits) limits.push_back(*file_system_limits);
     }
     return limits;
   };

@@ -61,7 +61,7 @@ void set_scale(JobOptions& options, Values values) {
 
 void set_operations(JobOptions& options, Values values) {
   options.operations.clear();
-  for (const std::string& one : values) options.operations.push_back(parse_fc_step(one));
+  for (const std::string& value : values) options.operations.push_back(parse_fc_step(value));
   options.operations = ordered_operations(std::move(options.operations));
 }
 
@@ -74,16 +74,16 @@ void set_copy_method(JobOptions& options, Values values) {
 
 void set_copy_commands(JobOptions& options, Values values) {
   options.copy_commands.clear();
-  for (const std::string& one : values) {
-    check_copy_command(one);
-    if (contains(options.copy_commands, one)) {
+  for (const std::string& value : values) {
+    check_copy_command(value);
+    if (contains(options.copy_commands, value)) {
       throw ValueError(ErrorKind::usage,
-                       {.value = one,
+                       {.value = value,
                         .text = fmt::format("must be different commands; remove the second '{}'",
-                                            printable(one)),
+                                            printable(value)),
                         .is_predicate = true});
     }
-    options.copy_commands.push_back(one);
+    options.copy_commands.push_back(value);
   }
 }
 
@@ -104,12 +104,6 @@ void set_time(JobOptions& options, Values values) {
   options.time_ns = time;
 }
 
-std::vector<Candidate> offered(std::span<const std::string_view> names) {
-  std::vector<Candidate> candidates;
-  for (const std::string_view name : names) candidates.emplace_back(std::string(name));
-  return candidates;
-}
-
 std::vector<Candidate> set_words() {
   std::vector<Candidate> candidates;
   for (const CatalogueFileSet& set : list_catalogue_file_sets()) {
@@ -128,21 +122,21 @@ std::vector<Candidate> step_words() {
 
 std::vector<Candidate> copy_method_words() {
   std::vector<Candidate> candidates;
-  for (auto one = CopyMethod::readwrite; one != CopyMethod::splice;  // of traces only
-       one = static_cast<CopyMethod>(static_cast<int>(one) + 1)) {
-    candidates.emplace_back(std::string(copy_method_name(one)));
+  for (auto method = CopyMethod::readwrite; method != CopyMethod::splice;  // of traces only
+       method = static_cast<CopyMethod>(static_cast<int>(method) + 1)) {
+    candidates.emplace_back(std::string(copy_method_name(method)));
   }
   return candidates;
 }
 
 std::vector<Candidate> pace_words() {
-  std::vector<Candidate> candidates = offered(pace_names());
+  std::vector<Candidate> candidates = candidates_of(pace_names());
   candidates.push_back({"2x"});
   return candidates;
 }
 
 std::vector<Candidate> order_words() {
-  return offered(order_names());
+  return candidates_of(order_names());
 }
 
 // The number of processes is a matter of the command line.
@@ -151,11 +145,11 @@ std::vector<Candidate> client_words() {
 }
 
 std::vector<Candidate> verification_words() {
-  return offered(kVerifications);
+  return candidates_of(kVerifications);
 }
 
 std::vector<Candidate> engine_words() {
-  std::vector<Candidate> candidates = offered(engine_names());
+  std::vector<Candidate> candidates = candidates_of(engine_names());
   candidates.insert(candidates.begin(), {"auto"});
   return candidates;
 }
@@ -390,6 +384,12 @@ constexpr auto kParameters = std::to_array<JobParameter>({
 
 std::string_view verification_name(Verification verification) {
   return kVerifications[static_cast<std::size_t>(verification)];
+}
+
+std::vector<Candidate> candidates_of(std::span<const std::string_view> names) {
+  std::vector<Candidate> candidates;
+  for (const std::string_view name : names) candidates.emplace_back(std::string(name));
+  return candidates;
 }
 
 std::span<const JobParameter> job_parameters() {

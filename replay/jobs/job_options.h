@@ -66,6 +66,9 @@ struct Candidate {
   std::string text, description = {};
 };
 
+// Without descriptions.
+std::vector<Candidate> candidates_of(std::span<const std::string_view> names);
+
 // Why a parameter does not apply to jobs of each kind; "" if it does. Applies to all, or takes an
 // answer for each kind: a new kind compiles when every such row has been thought over.
 class InapplicableReasons {

@@ -73,14 +73,15 @@ class ReelPerClient final : public JobAround {
   JobNeeds needs(const PlannedVolumes& volumes) const override {
     JobNeeds needs = inner().needs(volumes);
     for (const std::unique_ptr<Job>& job : others_) {
-      const JobNeeds one = job->needs(volumes);
-      if (one.seconds > needs.seconds) {
-        needs.seconds = one.seconds;
-        needs.waits_s = one.waits_s;
+      const JobNeeds job_needs = job->needs(volumes);
+      if (job_needs.seconds > needs.seconds) {
+        needs.seconds = job_needs.seconds;
+        needs.waits_s = job_needs.waits_s;
       }
-      needs.fill_s += one.fill_s;
+      needs.fill_s += job_needs.fill_s;
       for (std::size_t i = 0; i < kRoles; ++i) {
-        if (needs.volumes[i].least < one.volumes[i].least) needs.volumes[i] = one.volumes[i];
+        if (needs.volumes[i].least < job_needs.volumes[i].least)
+          needs.volumes[i] = job_needs.volumes[i];
       }
     }
     return needs;

@@ -87,36 +87,36 @@ class DemandReader {
     demands_.links.assign(texts.size(), PathTable::kNone);
   }
 
-  void read(const Operation& one) {
-    if (one.expected < 0) return;
+  void read(const Operation& op) {
+    if (op.expected < 0) return;
     using enum OperationKind;
-    switch (one.kind) {
+    switch (op.kind) {
       case open:
-        paths_[one.file] = one.path;
+        paths_[op.file] = op.path;
         break;
       case close:
-        paths_.erase(one.file);
+        paths_.erase(op.file);
         break;
       case write:
       case copy_range:
-        if (one.expected > 0) reach(one, one.offset + static_cast<std::uint64_t>(one.expected));
+        if (op.expected > 0) reach(op, op.offset + static_cast<std::uint64_t>(op.expected));
         break;
       case truncate:
-        reach(one, one.offset);
+        reach(op, op.offset);
         break;
       case allocate:
-        if (one.flags == 0) reach(one, one.offset + one.length);
+        if (op.flags == 0) reach(op, op.offset + op.length);
         break;
       case symlink:
-        if (demands_.links[one.text] == PathTable::kNone) demands_.links[one.text] = one.path;
+        if (demands_.links[op.text] == PathTable::kNone) demands_.links[op.text] = op.path;
         break;
       case set_xattr:
         demands_.largest_xattr =
             std::max(demands_.largest_xattr,
-                     static_cast<std::uint32_t>(std::min<std::uint64_t>(one.length, UINT32_MAX)));
+                     static_cast<std::uint32_t>(std::min<std::uint64_t>(op.length, UINT32_MAX)));
         break;
       case set_times:
-        for (const std::uint64_t time : {one.offset, one.second}) {
+        for (const std::uint64_t time : {op.offset, op.second}) {
           if (sets_time(time)) add_time(static_cast<std::int64_t>(time));
         }
         break;
@@ -128,11 +128,11 @@ class DemandReader {
   TraceDemands demands() && { return std::move(demands_); }
 
  private:
-  void reach(const Operation& one, std::uint64_t end) {
+  void reach(const Operation& op, std::uint64_t end) {
     if (end <= demands_.largest_file) return;
     demands_.largest_file = end;
-    const auto found = paths_.find(one.file);
-    demands_.largest_path = one.file == kNoFile     ? one.path
+    const auto found = paths_.find(op.file);
+    demands_.largest_path = op.file == kNoFile      ? op.path
                             : found != paths_.end() ? found->second
                                                     : PathTable::kNone;
   }

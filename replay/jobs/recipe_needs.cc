@@ -12,9 +12,9 @@ namespace {
 
 double mean_size(const AccessMix& mix) {
   double sum = 0, shares = 0;
-  for (const SizeShare& one : mix.sizes) {
-    sum += static_cast<double>(one.size) * one.share;
-    shares += one.share;
+  for (const SizeShare& size : mix.sizes) {
+    sum += static_cast<double>(size.size) * size.share;
+    shares += size.share;
   }
   return sum / shares;
 }
@@ -23,7 +23,7 @@ double mean_size(const AccessMix& mix) {
 double turns_of_thread(const Recipe& recipe, const RecipePhase& phase, const RecipeThreads& threads,
                        std::uint64_t bytes, const Synthesis& synthesis) {
   double all = 0;
-  for (const RecipeThreads& one : phase.threads) all += one.count;
+  for (const RecipeThreads& thread : phase.threads) all += thread.count;
   all *= static_cast<double>(std::max<std::size_t>(1, volumes_of(recipe, phase).size()));
   if (phase.stop.operations > 0) return static_cast<double>(phase.stop.operations) / all;
   if (threads.access) return static_cast<double>(bytes) / mean_size(*threads.access) / all;
@@ -156,13 +156,13 @@ void end_after_one_pass(RecipePhase& phase) {
   if (stop.operations == 0 && stop.bytes == 0 && stop.passes == 0) stop.passes = 1;
 }
 
-void take_smaller(std::optional<DirectAccess>& least, DirectAccess one) {
+void take_smaller(std::optional<DirectAccess>& least, DirectAccess access) {
   if (!least) {
-    least = one;
+    least = access;
     return;
   }
-  least->size = std::min(least->size, one.size);
-  least->align = std::min(least->align, one.align);
+  least->size = std::min(least->size, access.size);
+  least->align = std::min(least->align, access.align);
 }
 
 // Whether the threads do the same as fio at block level: a single kind of access.
@@ -211,12 +211,12 @@ std::vector<std::string> set_time(Recipe& recipe, std::uint64_t time_ns) {
 }
 
 bool start_from_same_files(const Recipe& a, const Recipe& b) {
-  const auto same = [](const RecipeFiles& one, const RecipeFiles& other) {
-    return one.name == other.name && one.set == other.set && one.count == other.count &&
-           one.size == other.size && one.fill == other.fill &&
-           one.compressed_permille == other.compressed_permille &&
-           one.per_directory == other.per_directory && one.exist == other.exist &&
-           one.volumes == other.volumes;
+  const auto same = [](const RecipeFiles& files, const RecipeFiles& other) {
+    return files.name == other.name && files.set == other.set && files.count == other.count &&
+           files.size == other.size && files.fill == other.fill &&
+           files.compressed_permille == other.compressed_permille &&
+           files.per_directory == other.per_directory && files.exist == other.exist &&
+           files.volumes == other.volumes;
   };
   return a.seed == b.seed && a.scale == b.scale && std::ranges::equal(a.files, b.files, same);
 }
@@ -248,9 +248,9 @@ std::optional<DirectAccess> smallest_direct_access(const Recipe& recipe) {
     for (const RecipeThreads& threads : phase.threads) {
       if (!threads.direct) continue;
       if (threads.access) {
-        for (const SizeShare& one : threads.access->sizes) {
-          const std::uint64_t align = threads.access->align > 0 ? threads.access->align : one.size;
-          take_smaller(least, {one.size, std::min(align, one.size)});
+        for (const SizeShare& size : threads.access->sizes) {
+          const std::uint64_t align = threads.access->align > 0 ? threads.access->align : size.size;
+          take_smaller(least, {size.size, std::min(align, size.size)});
         }
       }
       for (const StepChoice& choice : threads.choices) {
@@ -262,7 +262,7 @@ std::optional<DirectAccess> smallest_direct_access(const Recipe& recipe) {
 }
 
 bool fills_volume(const Recipe& recipe) {
-  return std::ranges::any_of(recipe.files, [](const RecipeFiles& one) { return one.fill > 0; });
+  return std::ranges::any_of(recipe.files, [](const RecipeFiles& files) { return files.fill > 0; });
 }
 
 bool wants_uring(const Recipe& recipe) {

@@ -90,9 +90,9 @@ std::uint64_t image_size(std::span<const FileSet> sets, std::span<const FileSyst
 
 void VolumeNeeds::adapt() {
   least = entries = 0;
-  for (FormattedNeeds& one : formatted) {
-    one.entries = 0;
-    for (auto& [cluster, bytes] : one.bytes) bytes = 0;
+  for (FormattedNeeds& needs : formatted) {
+    needs.entries = 0;
+    for (auto& [cluster, bytes] : needs.bytes) bytes = 0;
   }
 }
 

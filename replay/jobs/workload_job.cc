@@ -100,10 +100,10 @@ std::vector<FittedTrace> fit_volumes(const Recipe& recipe, const Synthesis& synt
   std::vector<FittedTrace> fitted;
   for (std::size_t i = 0; i <= static_cast<std::size_t>(volumes_of(recipe).back()); ++i) {
     const auto role = static_cast<Role>(i);
-    const FittedTrace& one = fitted.emplace_back(
+    const FittedTrace& trace = fitted.emplace_back(
         fit_trace(synthesis.paths(), TextTable(),
                   {.initial = synthesis.initial(role), .final = synthesis.largest(role)}, limits));
-    check_entries(one.final.entries, strictest(limits), kLimitAdvice);
+    check_entries(trace.final.entries, strictest(limits), kLimitAdvice);
   }
   return fitted;
 }
@@ -348,23 +348,24 @@ class WorkloadJob final : public PlainJob {
 JobNeeds WorkloadJob::needs(const PlannedVolumes& volumes) const {
   JobNeeds needs;
   const std::vector<FileSystemKind> kinds = volumes.kinds();
-  for (VolumeNeeds& one : needs.volumes) one.what = fmt::format("the files of {}", workload_.name);
+  for (VolumeNeeds& volume : needs.volumes)
+    volume.what = fmt::format("the files of {}", workload_.name);
   bool fills = false;
   std::size_t entries = 0;
   std::optional<Recipe> last;
   ExpectedTime last_time;  // of the last inspected point
   double last_fill_s = 0;  // the same
   for (std::uint64_t point = 0; point < points(); ++point) {
-    Recipe one = recipe_at(point);
-    name_volumes(one, volumes.count);
-    if (too_many(entries) && start_from_same_files(*last, one) && !changes_files(one)) {
+    Recipe recipe = recipe_at(point);
+    name_volumes(recipe, volumes.count);
+    if (too_many(entries) && start_from_same_files(*last, recipe) && !changes_files(recipe)) {
       needs.seconds += last_time.work_s + last_time.waits_s;
       needs.waits_s += last_time.waits_s;
-      if (one.fresh) needs.fill_s += last_fill_s;
+      if (recipe.fresh) needs.fill_s += last_fill_s;
       continue;
     }
-    fills = fills || fills_volume(one);
-    const Synthesis synthesis(one, {.free_bytes = kVolumeToFill});
+    fills = fills || fills_volume(recipe);
+    const Synthesis synthesis(recipe, {.free_bytes = kVolumeToFill});
     std::size_t here = 0;
     for (std::size_t i = 0; i < volumes.count; ++i) {
       const FileSet& largest = synthesis.largest(static_cast<Role>(i));
@@ -373,17 +374,17 @@ JobNeeds WorkloadJob::needs(const PlannedVolumes& volumes) const {
     }
     entries = std::max(entries, here);
     last_time = {};
-    for (std::size_t i = 0; i < one.phases.size(); ++i) {
-      const ExpectedTime time = expected_time(one, i, synthesis);
+    for (std::size_t i = 0; i < recipe.phases.size(); ++i) {
+      const ExpectedTime time = expected_time(recipe, i, synthesis);
       last_time = {last_time.work_s + time.work_s, last_time.waits_s + time.waits_s};
     }
     needs.seconds += last_time.work_s + last_time.waits_s;
     needs.waits_s += last_time.waits_s;
-    last_fill_s = fill_seconds(one, synthesis);
+    last_fill_s = fill_seconds(recipe, synthesis);
     const bool follows =
-        last && !one.fresh && !changes_files(*last) && start_from_same_files(*last, one);
+        last && !recipe.fresh && !changes_files(*last) && start_from_same_files(*last, recipe);
     if (!follows) needs.fill_s += last_fill_s;
-    last = std::move(one);
+    last = std::move(recipe);
   }
   for (std::size_t i = 0; fills && i < volumes.count; ++i) {
     needs.volumes[i].image = std::max(needs.volumes[i].image, kVolumeToFill);
@@ -396,17 +397,18 @@ void WorkloadJob::check(const PlannedVolumes& volumes) const {
   std::size_t entries = 0;
   std::optional<Recipe> last;
   for (std::uint64_t point = 0; point < points(); ++point) {
-    Recipe one = recipe_at(point);
-    if (volumes.client.share) share_recipe(one, volumes.client.parts());
-    name_volumes(one, volumes.count);
-    if (too_many(entries) && start_from_same_files(*last, one) && !changes_files(one)) continue;
-    const Synthesis synthesis(one, synthesis_options(one, options_, volumes.client));
+    Recipe recipe = recipe_at(point);
+    if (volumes.client.share) share_recipe(recipe, volumes.client.parts());
+    name_volumes(recipe, volumes.count);
+    if (too_many(entries) && start_from_same_files(*last, recipe) && !changes_files(recipe))
+      continue;
+    const Synthesis synthesis(recipe, synthesis_options(recipe, options_, volumes.client));
     entries = std::max(entries, synthesis.largest().entries.size());
-    for (const auto& limits : volumes.limits()) fit_volumes(one, synthesis, limits);
-    for (std::size_t i = 0; i < one.phases.size(); ++i) {
+    for (const auto& limits : volumes.limits()) fit_volumes(recipe, synthesis, limits);
+    for (std::size_t i = 0; i < recipe.phases.size(); ++i) {
       check_resources(synthesis.trace(i), engine_of(options_, synthesis, i));
     }
-    last = std::move(one);
+    last = std::move(recipe);
   }
 }
 

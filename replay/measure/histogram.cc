@@ -27,7 +27,7 @@ void Histogram::subtract(const Histogram& earlier) {
 }
 
 void Histogram::clear() noexcept {
-  for (Counter& one : counts_) one = 0;
+  for (Counter& count : counts_) count = 0;
   max_ = total_ = 0;
 }
 
@@ -43,7 +43,7 @@ Histogram Histogram::of(std::span<const std::uint64_t> counts, std::uint64_t max
 
 std::uint64_t Histogram::count() const {
   std::uint64_t sum = 0;
-  for (const std::uint64_t one : counts_) sum += one;
+  for (const std::uint64_t count : counts_) sum += count;
   return sum;
 }
 

@@ -61,7 +61,8 @@ constexpr std::array<JobSource, 5> kSources = {{
 }  // namespace
 
 const JobSource& job_source_of(const CatalogueItem& item) {
-  return *std::ranges::find_if(kSources, [&](const JobSource& one) { return one.fits(item); });
+  return *std::ranges::find_if(kSources,
+                               [&](const JobSource& source) { return source.fits(item); });
 }
 
 }  // namespace filereel

@@ -55,8 +55,8 @@ class Loader {
           ErrorKind::usage,
           fmt::format("--set does not apply to {}: it is itself a file set", printable(item.name)));
     }
-    add_all(
-        swept(item.name, options, [&](const JobOptions& one) { return source.make(item, one); }));
+    add_all(swept(item.name, options,
+                  [&](const JobOptions& job_options) { return source.make(item, job_options); }));
   }
 
   // An option of the command line that does not apply to some jobs: "--scale does not apply to",
@@ -78,22 +78,22 @@ class Loader {
     std::string refusal_text() const {
       if (others.size() < 2) return refusal;
       std::string text = others.front().what;  // "--time does not apply to"
-      for (const Inapplicable& one : others) {
-        text += fmt::format("{} {} ({})", &one == &others.front() ? "" : ";",
-                            fmt::join(one.jobs, ", "), one.why);
+      for (const Inapplicable& other : others) {
+        text += fmt::format("{} {} ({})", &other == &others.front() ? "" : ";",
+                            fmt::join(other.jobs, ", "), other.why);
       }
       return text;
     }
 
-    void add(std::string text, Inapplicable one) {
+    void add(std::string text, Inapplicable inapplicable) {
       if (refusal.empty()) refusal = std::move(text);
       const auto same = std::ranges::find_if(others, [&](const Inapplicable& other) {
-        return other.what == one.what && other.why == one.why;
+        return other.what == inapplicable.what && other.why == inapplicable.why;
       });
       if (same == others.end()) {
-        others.push_back(std::move(one));
-      } else if (!contains(same->jobs, one.jobs.front())) {
-        same->jobs.push_back(std::move(one.jobs.front()));
+        others.push_back(std::move(inapplicable));
+      } else if (!contains(same->jobs, inapplicable.jobs.front())) {
+        same->jobs.push_back(std::move(inapplicable.jobs.front()));
       }
     }
   };
@@ -166,14 +166,14 @@ class Loader {
   JobOptions options_for(JobKind kind, bool recorded, const std::string& job,
                          const std::vector<const JobSettings*>& said) {
     JobOptions options;
-    for (const JobSettings* one : said) {
-      for (const Setting& setting : one->settings)
-        apply(setting, *one, kind, recorded, job, options);
-      for (const auto& [key, values] : one->sweep) options.sweep.insert_or_assign(key, values);
-      if (!one->name.empty()) options.name = one->name;
-      if (!one->file_systems.empty()) options.file_systems = one->file_systems;
-      if (one->runs) options.runs = one->runs;
-      if (one->repetitions) options.runs.reset();
+    for (const JobSettings* settings : said) {
+      for (const Setting& setting : settings->settings)
+        apply(setting, *settings, kind, recorded, job, options);
+      for (const auto& [key, values] : settings->sweep) options.sweep.insert_or_assign(key, values);
+      if (!settings->name.empty()) options.name = settings->name;
+      if (!settings->file_systems.empty()) options.file_systems = settings->file_systems;
+      if (settings->runs) options.runs = settings->runs;
+      if (settings->repetitions) options.runs.reset();
     }
     // There is no volume to verify then.
     if (options.engine == EngineKind::null) options.verify = Verification::results;
@@ -187,13 +187,13 @@ class Loader {
     const std::string_view why = of_runner ? "" : inapplicable_reason(parameter, kind, recorded);
     if (!why.empty()) {
       if (said.of_many) return;
-      Inapplicable one{
+      Inapplicable inapplicable{
           fmt::format("{} does not apply to", setting.place ? parameter.key : parameter.option),
           {printable(job)},
           std::string(why)};
-      if (setting.place) fail_at(*setting.place, one.text());
-      std::string text = one.text();
-      applicability_[std::string(parameter.key)].add(std::move(text), std::move(one));
+      if (setting.place) fail_at(*setting.place, inapplicable.text());
+      std::string text = inapplicable.text();
+      applicability_[std::string(parameter.key)].add(std::move(text), std::move(inapplicable));
       return;
     }
     if (!setting.place) applicability_[std::string(parameter.key)].any = true;
@@ -400,7 +400,7 @@ Plan load_plan(std::span<const std::string> names, const PlanOverrides& override
   for (const auto& [key, meaning] : loader.applicability()) {
     if (meaning.refusal.empty()) continue;
     if (!meaning.any) throw Error(ErrorKind::usage, meaning.refusal_text());
-    for (const auto& one : meaning.others) remarks.push_back(one.text());
+    for (const auto& other : meaning.others) remarks.push_back(other.text());
   }
   std::ranges::copy(loader.left_out(), std::back_inserter(remarks));
   return plan;

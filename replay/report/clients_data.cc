@@ -47,12 +47,12 @@ struct Strips {
 Strips strips_of(const ClientsSample& clients, bool in_bytes, std::size_t most) {
   Strips strips;
   double longest_s = 0;
-  for (const ClientFigures& one : clients.each) {
-    const ClientCourse course = unpack_client_course(one);
+  for (const ClientFigures& client : clients.each) {
+    const ClientCourse course = unpack_client_course(client);
     strips.amounts.push_back(in_bytes ? course.bytes : course.operations);
     const std::size_t intervals = strips.amounts.back().size();
-    strips.interval_s = std::max(strips.interval_s, one.interval_s);
-    longest_s = std::max(longest_s, static_cast<double>(intervals) * one.interval_s);
+    strips.interval_s = std::max(strips.interval_s, client.interval_s);
+    longest_s = std::max(longest_s, static_cast<double>(intervals) * client.interval_s);
   }
   while (longest_s > static_cast<double>(most) * strips.interval_s) strips.interval_s *= 2;
   // All widths are a power of two times the finest.
@@ -67,7 +67,7 @@ Strips strips_of(const ClientsSample& clients, bool in_bytes, std::size_t most) 
 
 std::size_t hosts_of(const ClientsSample& clients) {
   std::set<std::string_view> hosts;
-  for (const ClientFigures& one : clients.each) hosts.insert(one.host);
+  for (const ClientFigures& client : clients.each) hosts.insert(client.host);
   return hosts.size();
 }
 

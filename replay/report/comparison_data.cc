@@ -16,29 +16,30 @@ Json to_json(const std::vector<MeasurementKey>& keys, const Parameters& shared) 
   return list;
 }
 
-Json to_json(const ComparedMeasurement& one, const Parameters& shared) {
-  Json json = {{"key", key_text(one.key, shared)},
-               {"figure", figure_name(one.figure)},
-               {"verdict", verdict_name(one.verdict)},
-               {"verdict_text", verdict_text(one)},
-               {"evidence", one.evidence},
-               {"reason", one.verdict == Verdict::cannot_tell ? undecided_text(one) : ""},
-               {"base_samples", one.base.samples},
-               {"fresh_samples", one.fresh.samples}};
-  if (!one.comparable) return json;  // the times of different work mislead
-  json["base"] = one.base.median;
-  json["fresh"] = one.fresh.median;
-  if (one.base.operations_per_s) json["base_per_s"] = *one.base.operations_per_s;
-  if (one.fresh.operations_per_s) json["fresh_per_s"] = *one.fresh.operations_per_s;
-  const AspectResult& time = one.time;
+Json to_json(const ComparedMeasurement& compared, const Parameters& shared) {
+  Json json = {{"key", key_text(compared.key, shared)},
+               {"figure", figure_name(compared.figure)},
+               {"verdict", verdict_name(compared.verdict)},
+               {"verdict_text", verdict_text(compared)},
+               {"evidence", compared.evidence},
+               {"reason", compared.verdict == Verdict::cannot_tell ? undecided_text(compared) : ""},
+               {"base_samples", compared.base.samples},
+               {"fresh_samples", compared.fresh.samples}};
+  if (!compared.comparable) return json;  // the times of different work mislead
+  json["base"] = compared.base.median;
+  json["fresh"] = compared.fresh.median;
+  if (compared.base.operations_per_s) json["base_per_s"] = *compared.base.operations_per_s;
+  if (compared.fresh.operations_per_s) json["fresh_per_s"] = *compared.fresh.operations_per_s;
+  const AspectResult& time = compared.time;
   if (time.p) json["ratio"] = time.ratio;
   if (time.ratio_interval) {
     json["ratio_interval"] = {time.ratio_interval->low, time.ratio_interval->high};
   }
   if (time.p_holm) json["p_holm"] = *time.p_holm;
   if (const auto provable = time.provable_change()) json["provable"] = *provable;
-  if (one.tail) json["tail"] = one.tail->answer.ratio;
-  if (one.stalls) json["stalls"] = {one.stalls->base.stalls, one.stalls->fresh.stalls};
+  if (compared.tail) json["tail"] = compared.tail->answer.ratio;
+  if (compared.stalls)
+    json["stalls"] = {compared.stalls->base.stalls, compared.stalls->fresh.stalls};
   return json;
 }
 
@@ -61,14 +62,14 @@ Json comparison_data(const ResultComparison& comparison) {
                {"measurements", Json::array()},
                {"only_base", to_json(comparison.only_base, shared)},
                {"only_fresh", to_json(comparison.only_fresh, shared)}};
-  for (const Change& one : comparison.changes) {
-    json["changes"].push_back({{"kind", change_kind_name(one.kind)},
-                               {"what", one.what},
-                               {"base", one.base},
-                               {"fresh", one.fresh}});
+  for (const Change& change : comparison.changes) {
+    json["changes"].push_back({{"kind", change_kind_name(change.kind)},
+                               {"what", change.what},
+                               {"base", change.base},
+                               {"fresh", change.fresh}});
   }
-  for (const ComparedMeasurement& one : comparison.measurements) {
-    json["measurements"].push_back(to_json(one, shared));
+  for (const ComparedMeasurement& measurement : comparison.measurements) {
+    json["measurements"].push_back(to_json(measurement, shared));
   }
   return json;
 }
@@ -77,16 +78,16 @@ namespace {
 
 Json times_data(const StoredPrediction& stored) {
   Json list = Json::array();
-  for (const PredictedTime& one : stored.prediction.times) {
-    const ReplayedVolume& volume = stored.volumes[one.volume];
+  for (const PredictedTime& time : stored.prediction.times) {
+    const ReplayedVolume& volume = stored.volumes[time.volume];
     Json& json = list.emplace_back(Json{{"volume", volume_text(volume)},
                                         {"target", volume.name},
                                         {"file_system", volume.file_system},
-                                        {"rank", rank_text(one, stored.prediction)},
+                                        {"rank", rank_text(time, stored.prediction)},
                                         {"runs", volume.seconds.size()},
-                                        {"reason", one.reason}});
-    if (one.median_s > 0) json["median_s"] = one.median_s;
-    if (one.interval) json["interval"] = {one.interval->low, one.interval->high};
+                                        {"reason", time.reason}});
+    if (time.median_s > 0) json["median_s"] = time.median_s;
+    if (time.interval) json["interval"] = {time.interval->low, time.interval->high};
   }
   return list;
 }
@@ -102,9 +103,9 @@ Json to_json(const StoredPrediction& stored, const std::string& name) {
                {"remarks", remarks_of(stored)},
                {"times", times_data(stored)},
                {"limits", Json::array()}};
-  for (const TimeLimit& one : time_limits(stored)) {
-    const ReplayedVolume volume{.name = one.volume, .file_system = one.file_system};
-    json["limits"].push_back({{"volume", volume_text(volume)}, {"text", one.text}});
+  for (const TimeLimit& limit : time_limits(stored)) {
+    const ReplayedVolume volume{.name = limit.volume, .file_system = limit.file_system};
+    json["limits"].push_back({{"volume", volume_text(volume)}, {"text", limit.text}});
   }
   return json;
 }

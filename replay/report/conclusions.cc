@@ -33,8 +33,8 @@ std::string failure_of(const Result& result, const Measurement& measurement) {
 // The name of a measurement's series.
 std::string series_name(const Overview& overview, std::size_t result,
                         const std::string& file_system) {
-  const Series* const found = find_if_or_null(overview.series, [&](const Series& one) {
-    return one.result == result && one.file_system == file_system;
+  const Series* const found = find_if_or_null(overview.series, [&](const Series& series) {
+    return series.result == result && series.file_system == file_system;
   });
   return found ? found->name : file_system;
 }
@@ -45,11 +45,12 @@ void add_failures(Results results, const std::vector<std::string>& names, Findin
     const Result& result = results[i].result;
     std::size_t failed = 0, measured = 0;
     std::string first;
-    for (const Measurement& one : result.measurements) {
-      measured += one.samples.empty() ? 0 : 1;
-      const std::string why = failure_of(result, one);
+    for (const Measurement& measurement : result.measurements) {
+      measured += measurement.samples.empty() ? 0 : 1;
+      const std::string why = failure_of(result, measurement);
       if (why.empty()) continue;
-      if (failed++ == 0) first = fmt::format("{} on {}: {}", subject_of(one), one.file_system, why);
+      if (failed++ == 0)
+        first = fmt::format("{} on {}: {}", subject_of(measurement), measurement.file_system, why);
     }
     if (failed == 0) continue;
     findings.push_back(fmt::format("{} in {}, which {} not compared: {}{}.",
@@ -67,14 +68,14 @@ void add_failures(Results results, const std::vector<std::string>& names, Findin
 }
 
 // Distance from "no change", in either direction.
-double effect_of(const ComparedMeasurement& one) {
-  return std::abs(std::log(answer_of(one, one.aspect).ratio));
+double effect_of(const ComparedMeasurement& compared) {
+  return std::abs(std::log(answer_of(compared, compared.aspect).ratio));
 }
 
-std::string change_text(const ComparedMeasurement& one, const ResultComparison& comparison) {
-  const std::string name = key_text(one.key, shared_replay_of(comparison.measurements));
-  return fmt::format("{} is {} with {} than with {}: {}.", name, verdict_text(one),
-                     comparison.fresh_name, comparison.base_name, one.evidence);
+std::string change_text(const ComparedMeasurement& compared, const ResultComparison& comparison) {
+  const std::string name = key_text(compared.key, shared_replay_of(comparison.measurements));
+  return fmt::format("{} is {} with {} than with {}: {}.", name, verdict_text(compared),
+                     comparison.fresh_name, comparison.base_name, compared.evidence);
 }
 
 // The overall verdict of `compare`.
@@ -107,7 +108,7 @@ std::string verdict_sentence(const ResultComparison& comparison) {
   for (const Verdict verdict : {Verdict::slower, Verdict::faster}) {
     const auto count = std::ranges::count_if(
         comparison.measurements,
-        [&](const ComparedMeasurement& one) { return one.indicated() == verdict; });
+        [&](const ComparedMeasurement& compared) { return compared.indicated() == verdict; });
     if (count > 0) indicated.push_back(fmt::format("{} in {}", verdict_name(verdict), count));
   }
   if (!indicated.empty()) {
@@ -120,12 +121,13 @@ std::string verdict_sentence(const ResultComparison& comparison) {
 void add_changes(const ResultComparison& comparison, Findings& findings) {
   constexpr std::size_t kNamed = 3;
   std::vector<const ComparedMeasurement*> changed;
-  for (const ComparedMeasurement& one : comparison.measurements) {
-    if (one.verdict == Verdict::slower || one.verdict == Verdict::faster) changed.push_back(&one);
+  for (const ComparedMeasurement& measurement : comparison.measurements) {
+    if (measurement.verdict == Verdict::slower || measurement.verdict == Verdict::faster)
+      changed.push_back(&measurement);
   }
   std::ranges::stable_sort(changed, [](const auto* a, const auto* b) {
-    const auto rank = [](const ComparedMeasurement& one) {
-      return std::pair(one.verdict != Verdict::slower, -effect_of(one));
+    const auto rank = [](const ComparedMeasurement& compared) {
+      return std::pair(compared.verdict != Verdict::slower, -effect_of(compared));
     };
     return rank(*a) < rank(*b);
   });
@@ -194,9 +196,9 @@ void add_replays(const Overview& overview, Findings& findings) {
 
 void add_block_shares(Results results, Findings& findings) {
   std::vector<double> shares;
-  for (const ReportedResult& one : results) {
-    for (const Measurement& measurement : one.result.measurements) {
-      if (const auto share = block_share(one.result, measurement)) shares.push_back(*share);
+  for (const ReportedResult& result : results) {
+    for (const Measurement& measurement : result.result.measurements) {
+      if (const auto share = block_share(result.result, measurement)) shares.push_back(*share);
     }
   }
   if (shares.empty()) return;
@@ -218,14 +220,14 @@ struct StallShare {
 std::vector<StallShare> own_stalls(Results results, const Overview& overview) {
   std::vector<StallShare> list;
   for (std::size_t i = 0; i < results.size(); ++i) {
-    for (const Measurement& one : results[i].result.measurements) {
-      if (is_failed(one)) continue;
-      const std::optional<MeasurementStalls> own = measurement_stalls(one);
+    for (const Measurement& measurement : results[i].result.measurements) {
+      if (is_failed(measurement)) continue;
+      const std::optional<MeasurementStalls> own = measurement_stalls(measurement);
       if (!own) continue;
-      list.push_back(
-          {fmt::format("{} on {}", subject_of(one), series_name(overview, i, one.file_system)),
-           own->stalls.count, static_cast<double>(own->threshold_ns) * 1e-9,
-           own->share_of_operations, own->share_of_time});
+      list.push_back({fmt::format("{} on {}", subject_of(measurement),
+                                  series_name(overview, i, measurement.file_system)),
+                      own->stalls.count, static_cast<double>(own->threshold_ns) * 1e-9,
+                      own->share_of_operations, own->share_of_time});
     }
   }
   return list;
@@ -235,17 +237,17 @@ std::vector<StallShare> own_stalls(Results results, const Overview& overview) {
 std::vector<StallShare> compared_stalls(const ResultComparison& comparison) {
   std::vector<StallShare> list;
   const Parameters shared = shared_replay_of(comparison.measurements);
-  for (const ComparedMeasurement& one : comparison.measurements) {
-    if (!one.stalls) continue;
+  for (const ComparedMeasurement& measurement : comparison.measurements) {
+    if (!measurement.stalls) continue;
     const auto add = [&](const std::string& name, const StallSide& side) {
       if (side.stalls == 0) return;
-      list.push_back({fmt::format("{}, {}", name, key_text(one.key, shared)), side.stalls,
-                      one.stalls->threshold_us * 1e-6,
+      list.push_back({fmt::format("{}, {}", name, key_text(measurement.key, shared)), side.stalls,
+                      measurement.stalls->threshold_us * 1e-6,
                       static_cast<double>(side.stalls) / static_cast<double>(side.operations),
                       side.share_of_time});
     };
-    add(comparison.base_name, one.stalls->base);
-    add(comparison.fresh_name, one.stalls->fresh);
+    add(comparison.base_name, measurement.stalls->base);
+    add(comparison.fresh_name, measurement.stalls->fresh);
   }
   return list;
 }
@@ -274,24 +276,24 @@ void add_least_steady(Results results, const Overview& overview, Findings& findi
   double widest = 0;
   std::string text;
   for (std::size_t i = 0; i < results.size(); ++i) {
-    for (const Measurement& one : results[i].result.measurements) {
-      const Metric* metric = info_of(one.kind).replays ? find_metric("elapsed_s")
-                                                       : main_metric(results[i].result, one);
-      if (!metric || is_failed(one)) continue;
-      const MetricSource of(results[i].result, one);
-      const auto runs =
-          static_cast<std::size_t>(std::ranges::count_if(one.samples, [&](const Sample& sample) {
-            return figure_of(*metric, of, sample).has_value();
-          }));
+    for (const Measurement& measurement : results[i].result.measurements) {
+      const Metric* metric = info_of(measurement.kind).replays
+                                 ? find_metric("elapsed_s")
+                                 : main_metric(results[i].result, measurement);
+      if (!metric || is_failed(measurement)) continue;
+      const MetricSource of(results[i].result, measurement);
+      const auto runs = static_cast<std::size_t>(std::ranges::count_if(
+          measurement.samples,
+          [&](const Sample& sample) { return figure_of(*metric, of, sample).has_value(); }));
       if (runs < kEnough) continue;
-      const std::optional<Spread> spread = spread_of(*metric, results[i].result, one);
+      const std::optional<Spread> spread = spread_of(*metric, results[i].result, measurement);
       if (!spread || spread->low <= 0) continue;
       const double ratio = spread->high / spread->low;
       if (ratio <= widest) continue;
       widest = ratio;
       const std::string_view unit = metric->unit == Unit::seconds ? "" : metric->heading;
       text = fmt::format("Largest spread: {} on {}, {} to {}{}{} in {}, a factor of {}.",
-                         subject_of(one), series_name(overview, i, one.file_system),
+                         subject_of(measurement), series_name(overview, i, measurement.file_system),
                          figure_text(metric->unit, spread->low),
                          figure_text(metric->unit, spread->high), unit.empty() ? "" : " ", unit,
                          counted(runs, "repetition"), format_roughly(ratio));
@@ -320,7 +322,7 @@ void add_main_figures(Results results, const Overview& overview, Findings& findi
         kind.by_set ? fmt::format("{} {}", row.key.operation, row.key.set) : row.key.workload;
     if (std::ranges::any_of(row.first->samples, &Sample::moved_no_data)) name += " (no data moved)";
     const auto same = std::ranges::find_if(
-        parts, [&](const Part& one) { return one.name == name && one.metric == row.metric; });
+        parts, [&](const Part& part) { return part.name == name && part.metric == row.metric; });
     if (same == parts.end()) {
       parts.push_back({name, row.metric, spread->median, spread->median});
     } else {
@@ -346,15 +348,15 @@ void add_main_figures(Results results, const Overview& overview, Findings& findi
 void add_shared_drive(Results results, Findings& findings) {
   std::set<std::string> drives, targets;
   bool far = false;
-  for (const ReportedResult& one : results) {
-    for (const VolumeDescription& volume : one.result.volumes) {
+  for (const ReportedResult& result : results) {
+    for (const VolumeDescription& volume : result.result.volumes) {
       if (volume.drives.empty()) return;  // unknown
       far = far || volume.role != Role::near;
       targets.insert(volume.target);
       for (const DeviceIdentity& drive : volume.drives) {
         // Without a serial number, another machine may have a drive of the same name.
-        if (drive.serial.empty() && one.result.session != results[0].result.session) return;
-        drives.insert(fmt::format("{} {} {}", one.result.host.cpu, drive.serial, drive.name));
+        if (drive.serial.empty() && result.result.session != results[0].result.session) return;
+        drives.insert(fmt::format("{} {} {}", result.result.host.cpu, drive.serial, drive.name));
       }
     }
   }
@@ -403,7 +405,7 @@ namespace {
 bool only_predicted(const ReportColumns& columns, std::span<const StoredPrediction> predictions) {
   std::size_t results = 0, predicted = 0;
   for (std::size_t i = 0; i < columns.pooled().size(); ++i) results += columns.sessions(i).size();
-  for (const StoredPrediction& one : predictions) predicted += one.results.size();
+  for (const StoredPrediction& prediction : predictions) predicted += prediction.results.size();
   return predicted > 0 && predicted == results;
 }
 

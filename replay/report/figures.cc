@@ -54,13 +54,13 @@ std::string share_text(double share) {
 std::string describe_runs(const Result& result) {
   std::size_t least = std::numeric_limits<std::size_t>::max(), most = 0, precise = 0, all = 0;
   std::set<std::string> ends;
-  for (const Measurement& one : result.measurements) {
-    if (one.samples.empty()) continue;
+  for (const Measurement& measurement : result.measurements) {
+    if (measurement.samples.empty()) continue;
     ++all;
-    least = std::min(least, one.samples.size());
-    most = std::max(most, one.samples.size());
-    if (one.runs_ended == "precise") ++precise;
-    ends.insert(one.runs_ended);
+    least = std::min(least, measurement.samples.size());
+    most = std::max(most, measurement.samples.size());
+    if (measurement.runs_ended == "precise") ++precise;
+    ends.insert(measurement.runs_ended);
   }
   if (all == 0) return "no runs";
   std::string text = least == most ? counted(most, "run", "runs") + " each"
@@ -118,7 +118,7 @@ std::string clients_text(std::span<const Measurement* const> measurements) {
     for (const Sample& sample : measurement->samples) {
       if (!sample.clients) continue;
       std::set<std::string_view> names;
-      for (const ClientFigures& one : sample.clients->each) names.insert(one.host);
+      for (const ClientFigures& client : sample.clients->each) names.insert(client.host);
       clients.insert(sample.clients->each.size());
       hosts.insert(names.size());
     }
@@ -173,15 +173,15 @@ struct Group {
 std::vector<Group> groups_of(std::span<const ReportedResult> results) {
   std::vector<Group> groups;
   for (std::size_t i = 0; i < results.size(); ++i) {
-    for (const Measurement& one : results[i].result.measurements) {
-      const std::optional<FigureOfSet> figure = figure_of(one);
-      if (!info_of(one.kind).by_set || !figure) continue;
+    for (const Measurement& measurement : results[i].result.measurements) {
+      const std::optional<FigureOfSet> figure = figure_of(measurement);
+      if (!info_of(measurement.kind).by_set || !figure) continue;
       auto group = std::ranges::find_if(groups, [&](const Group& other) {
-        return other.result == i && other.operation == step_of(one) &&
-               other.file_system == one.file_system;
+        return other.result == i && other.operation == step_of(measurement) &&
+               other.file_system == measurement.file_system;
       });
       if (group == groups.end()) {
-        group = groups.insert(groups.end(), {i, step_of(one), one.file_system, {}});
+        group = groups.insert(groups.end(), {i, step_of(measurement), measurement.file_system, {}});
       }
       group->sets.push_back(*figure);
     }
@@ -197,7 +197,7 @@ std::set<std::string> common_sets(const std::vector<Group>& groups, const std::s
     if (group.operation != operation) continue;
     ++of_operation;
     std::set<std::string> names;
-    for (const FigureOfSet& one : group.sets) names.insert(one.set);
+    for (const FigureOfSet& set : group.sets) names.insert(set.set);
     for (const std::string& name : names) ++counts[name];
   }
   std::set<std::string> common;
@@ -215,8 +215,8 @@ bool is_whole(const Result& result) {
 std::vector<std::string> missing_from(const Result& result) {
   std::vector<std::string> missing;
   const auto add = [&](const std::string& name, std::string Measurement::* member) {
-    const auto is = [&](const Measurement& one) {
-      return one.*member == name && !one.samples.empty();
+    const auto is = [&](const Measurement& measurement) {
+      return measurement.*member == name && !measurement.samples.empty();
     };
     if (std::ranges::none_of(result.measurements, is)) missing.push_back(name);
   };
@@ -224,7 +224,7 @@ std::vector<std::string> missing_from(const Result& result) {
   for (const WorkRecord& work : result.plan.work) {
     if (!work.set.empty()) add(work.set, &Measurement::set);
   }
-  for (const std::string& one : result.plan.file_systems) add(one, &Measurement::file_system);
+  for (const std::string& system : result.plan.file_systems) add(system, &Measurement::file_system);
   const std::set<std::string> whole(missing.begin(), missing.end());
   for (const Measurement& one : result.measurements) {
     if (!one.samples.empty() || whole.contains(one.workload) || whole.contains(one.file_system)) {
@@ -240,9 +240,9 @@ std::vector<std::string> missing_from(const Result& result) {
 std::string target_name(const VolumeDescription& volume, std::span<const ReportedResult> results) {
   const bool is_relative = volume.target_kind == target_kind_name(TargetKind::directory) &&
                            !volume.target.starts_with('/');
-  for (const ReportedResult& one : results) {
-    if (!is_relative || one.result.volumes.empty()) continue;
-    const VolumeDescription& other = one.result.volumes.front();
+  for (const ReportedResult& result : results) {
+    if (!is_relative || result.result.volumes.empty()) continue;
+    const VolumeDescription& other = result.result.volumes.front();
     if (other.target.starts_with('/') && other.target.ends_with("/" + volume.target) &&
         other.file_system == volume.file_system && other.size == volume.size &&
         other.mount_options == volume.mount_options && other.layers == volume.layers &&
@@ -267,8 +267,8 @@ bool is_failed(const Measurement& measurement) {
 std::string incomplete_text(const Result& result) {
   if (result.complete) return "";
   std::set<std::size_t> counts;
-  for (const Measurement& one : result.measurements) {
-    if (!one.samples.empty()) counts.insert(one.samples.size());
+  for (const Measurement& measurement : result.measurements) {
+    if (!measurement.samples.empty()) counts.insert(measurement.samples.size());
   }
   if (counts.empty()) return "the run ended early, before the first measurement";
   const std::size_t least = *counts.begin(), most = *counts.rbegin();
@@ -306,8 +306,8 @@ std::string drives_text(const Result& result) {
 
 std::vector<std::string> result_names(std::span<const ReportedResult> results) {
   std::vector<std::string> names;
-  for (const ReportedResult& one : results) {
-    const Result& result = one.result;
+  for (const ReportedResult& reported : results) {
+    const Result& result = reported.result;
     std::string name = result.label;
     if (name.empty()) name = drives_text(result);
     if (name.empty() && !result.volumes.empty())
@@ -371,10 +371,10 @@ std::vector<Score> scores_of(std::span<const ReportedResult> results) {
     Score score{
         .result = group.result, .operation = group.operation, .file_system = group.file_system};
     std::vector<double> rates;
-    for (const FigureOfSet& one : group.sets) {
-      if (!common.contains(one.set)) continue;
-      rates.push_back(one.rate);
-      score.of_files = one.of_files;
+    for (const FigureOfSet& set : group.sets) {
+      if (!common.contains(set.set)) continue;
+      rates.push_back(set.rate);
+      score.of_files = set.of_files;
     }
     if (rates.size() < 2) continue;  // no mean
     score.sets = static_cast<std::uint32_t>(rates.size());

@@ -86,8 +86,8 @@ std::optional<Json> replayed(const Measurement& measurement) {
 Json examples(const Measurement& measurement) {
   Json list = Json::array();
   for (const Sample& sample : measurement.samples) {
-    for (const DivergenceExample& one : sample.examples) {
-      list.push_back({{"run", sample.run}, {"text", describe_divergence(one)}});
+    for (const DivergenceExample& example : sample.examples) {
+      list.push_back({{"run", sample.run}, {"text", describe_divergence(example)}});
     }
   }
   return list;
@@ -236,8 +236,8 @@ using Places = std::map<const Measurement*, std::size_t>;
 
 Places places_of(const Result& result) {
   Places places;
-  for (const Measurement& one : result.measurements) {
-    if (!one.samples.empty()) places.emplace(&one, places.size());
+  for (const Measurement& measurement : result.measurements) {
+    if (!measurement.samples.empty()) places.emplace(&measurement, places.size());
   }
   return places;
 }
@@ -245,11 +245,11 @@ Places places_of(const Result& result) {
 Json overview_data(std::span<const ReportedResult> results, const Overview& overview,
                    const Standings& standings) {
   std::vector<Places> places;
-  for (const ReportedResult& one : results) places.push_back(places_of(one.result));
+  for (const ReportedResult& result : results) places.push_back(places_of(result.result));
   Json json = {{"series", Json::array()}, {"rows", Json::array()}, {"views", Json::array()}};
-  for (const Series& one : overview.series) {
+  for (const Series& series : overview.series) {
     json["series"].push_back(
-        {{"result", one.result}, {"file_system", one.file_system}, {"name", one.name}});
+        {{"result", series.result}, {"file_system", series.file_system}, {"name", series.name}});
   }
   const Parameters shared = shared_replay_of(overview.rows);
   for (std::size_t i = 0; i < overview.rows.size(); ++i) {

@@ -30,10 +30,10 @@ std::string paragraph(const std::string& text) {
 }
 
 // "1.04 × (0.81–1.33)": the interval of the expected time, relative to the recorded one.
-std::string ratio_text(const PredictedTime& one, double recorded_s) {
+std::string ratio_text(const PredictedTime& predicted, double recorded_s) {
   const auto ratio = [&](double seconds) { return format_number(seconds / recorded_s); };
-  return ratio(one.median_s) + " ×" +
-         (one.interval ? fmt::format(" ({})", range_cell(one.interval, ratio)) : "");
+  return ratio(predicted.median_s) + " ×" +
+         (predicted.interval ? fmt::format(" ({})", range_cell(predicted.interval, ratio)) : "");
 }
 
 std::string prediction_table(const StoredPrediction& stored) {
@@ -41,13 +41,13 @@ std::string prediction_table(const StoredPrediction& stored) {
   std::vector<MarkdownRow> rows = {{"volume", "rank", "expected time",
                                     std::string(interval_name(stored.prediction)), "vs recorded",
                                     "runs"}};
-  for (const PredictedTime& one : stored.prediction.times) {
-    const ReplayedVolume& volume = stored.volumes[one.volume];
-    const bool known = one.median_s > 0;
-    rows.push_back({markdown_text(volume_text(volume)), rank_text(one, stored.prediction),
-                    known ? format_duration(one.median_s) : std::string(kNone),
-                    range_cell(one.interval, format_duration),
-                    known && recorded_s > 0 ? ratio_text(one, recorded_s) : std::string(kNone),
+  for (const PredictedTime& time : stored.prediction.times) {
+    const ReplayedVolume& volume = stored.volumes[time.volume];
+    const bool known = time.median_s > 0;
+    rows.push_back({markdown_text(volume_text(volume)), rank_text(time, stored.prediction),
+                    known ? format_duration(time.median_s) : std::string(kNone),
+                    range_cell(time.interval, format_duration),
+                    known && recorded_s > 0 ? ratio_text(time, recorded_s) : std::string(kNone),
                     fmt::format("{}", volume.seconds.size())});
   }
   return markdown_table(rows);
@@ -60,14 +60,14 @@ std::string prediction_section(const StoredPrediction& stored, const std::string
                       markdown_text(conclusion_text(stored)));
   text += paragraph(unknown_accuracy_text(stored.program)) + prediction_table(stored);
   std::vector<std::string> remarks = remarks_of(stored);
-  for (const PredictedTime& one : stored.prediction.times) {
-    if (one.reason.empty()) continue;
-    remarks.push_back(
-        fmt::format("{}: no prediction: {}", volume_text(stored.volumes[one.volume]), one.reason));
+  for (const PredictedTime& time : stored.prediction.times) {
+    if (time.reason.empty()) continue;
+    remarks.push_back(fmt::format("{}: no prediction: {}", volume_text(stored.volumes[time.volume]),
+                                  time.reason));
   }
-  for (const TimeLimit& one : time_limits(stored)) {
-    const ReplayedVolume volume{.name = one.volume, .file_system = one.file_system};
-    remarks.push_back(fmt::format("{}: what takes the time: {}", volume_text(volume), one.text));
+  for (const TimeLimit& limit : time_limits(stored)) {
+    const ReplayedVolume volume{.name = limit.volume, .file_system = limit.file_system};
+    remarks.push_back(fmt::format("{}: what takes the time: {}", volume_text(volume), limit.text));
   }
   return text + markdown_bullets(remarks) + paragraph(reliability_text(stored));
 }
@@ -77,8 +77,8 @@ std::string predictions_table(std::span<const StoredPrediction> predictions,
                               std::span<const std::string> names) {
   std::vector<std::string> volumes;
   for (const StoredPrediction& stored : predictions) {
-    for (const ReplayedVolume& one : stored.volumes) {
-      const std::string text = volume_text(one);
+    for (const ReplayedVolume& volume : stored.volumes) {
+      const std::string text = volume_text(volume);
       if (!contains(volumes, text)) volumes.push_back(text);
     }
   }
@@ -87,13 +87,13 @@ std::string predictions_table(std::span<const StoredPrediction> predictions,
   for (std::size_t i = 0; i < predictions.size(); ++i) {
     MarkdownRow& row = rows.emplace_back(volumes.size() + 1, std::string(kNone));
     row[0] = markdown_text(names[i]);
-    for (const PredictedTime& one : predictions[i].prediction.times) {
+    for (const PredictedTime& time : predictions[i].prediction.times) {
       const auto column =
-          std::ranges::find(volumes, volume_text(predictions[i].volumes[one.volume]));
-      if (one.median_s <= 0) continue;
+          std::ranges::find(volumes, volume_text(predictions[i].volumes[time.volume]));
+      if (time.median_s <= 0) continue;
       row[static_cast<std::size_t>(column - volumes.begin()) + 1] =
-          format_duration(one.median_s) +
-          (one.interval ? fmt::format(" ({})", range_cell(one.interval, format_duration)) : "");
+          format_duration(time.median_s) +
+          (time.interval ? fmt::format(" ({})", range_cell(time.interval, format_duration)) : "");
     }
   }
   return fmt::format("## Predictions\n\nIn parentheses: {}.\n\n", kBetweenSessions) +
@@ -102,8 +102,8 @@ std::string predictions_table(std::span<const StoredPrediction> predictions,
 
 std::string comparison_table(const ResultComparison& comparison) {
   const auto ratio = [](double value) { return fmt::format("{:.3f}", value); };
-  const auto time = [](const ComparedMeasurement& one, const ComparedSide& side) {
-    if (!one.comparable) return std::string(kNone);
+  const auto time = [](const ComparedMeasurement& compared, const ComparedSide& side) {
+    if (!compared.comparable) return std::string(kNone);
     const std::string rate =
         side.operations_per_s ? fmt::format(" ({}/s)", format_number(*side.operations_per_s)) : "";
     return format_duration(side.median) + rate;
@@ -112,24 +112,26 @@ std::string comparison_table(const ResultComparison& comparison) {
   std::vector<MarkdownRow> rows = {{"measurement", "verdict", "ratio",
                                     std::string(interval_name(comparison)), "base", "new", "runs",
                                     "tail", "stalls"}};
-  for (const ComparedMeasurement& one : comparison.measurements) {
-    rows.push_back(
-        {markdown_text(key_text(one.key, shared)), verdict_text(one),
-         one.time.p ? ratio(one.time.ratio) : std::string(kNone),
-         range_cell(one.time.ratio_interval, ratio), time(one, one.base), time(one, one.fresh),
-         fmt::format("{}, {}", one.base.samples, one.fresh.samples),
-         one.tail ? fmt::format("{:.2f}", one.tail->answer.ratio) : std::string(kNone),
-         one.stalls ? fmt::format("{} → {}", one.stalls->base.stalls, one.stalls->fresh.stalls)
-                    : std::string(kNone)});
+  for (const ComparedMeasurement& measurement : comparison.measurements) {
+    rows.push_back({markdown_text(key_text(measurement.key, shared)), verdict_text(measurement),
+                    measurement.time.p ? ratio(measurement.time.ratio) : std::string(kNone),
+                    range_cell(measurement.time.ratio_interval, ratio),
+                    time(measurement, measurement.base), time(measurement, measurement.fresh),
+                    fmt::format("{}, {}", measurement.base.samples, measurement.fresh.samples),
+                    measurement.tail ? fmt::format("{:.2f}", measurement.tail->answer.ratio)
+                                     : std::string(kNone),
+                    measurement.stalls ? fmt::format("{} → {}", measurement.stalls->base.stalls,
+                                                     measurement.stalls->fresh.stalls)
+                                       : std::string(kNone)});
   }
   return markdown_table(rows);
 }
 
 std::string warning_bullets(const std::vector<Warning>& warnings) {
   std::vector<std::string> list;
-  for (const Warning& one : warnings) {
-    list.push_back(fmt::format("{} ({}). {}", sentence_of(one.text, ""), one.code,
-                               sentence_of(one.next_step)));
+  for (const Warning& warning : warnings) {
+    list.push_back(fmt::format("{} ({}). {}", sentence_of(warning.text, ""), warning.code,
+                               sentence_of(warning.next_step)));
   }
   return markdown_bullets(list);
 }
@@ -217,13 +219,14 @@ std::string markdown_comparison(const ResultComparison& comparison) {
   text += comparison_table(comparison) + paragraph(basis_of_changes(comparison));
   std::vector<std::string> reasons;
   const Parameters shared = shared_replay_of(comparison.measurements);
-  for (const ComparedMeasurement& one : comparison.measurements) {
-    const std::string name = key_text(one.key, shared);
-    if (!one.evidence.empty()) {
-      reasons.push_back(fmt::format("{}: {}, {}", name, verdict_text(one), one.evidence));
+  for (const ComparedMeasurement& measurement : comparison.measurements) {
+    const std::string name = key_text(measurement.key, shared);
+    if (!measurement.evidence.empty()) {
+      reasons.push_back(
+          fmt::format("{}: {}, {}", name, verdict_text(measurement), measurement.evidence));
     }
-    if (one.verdict == Verdict::cannot_tell) {
-      reasons.push_back(fmt::format("{}: {}", name, undecided_text(one)));
+    if (measurement.verdict == Verdict::cannot_tell) {
+      reasons.push_back(fmt::format("{}: {}", name, undecided_text(measurement)));
     }
   }
   for (const auto& [keys, side] : {std::pair(&comparison.only_base, &comparison.base_name),
@@ -241,20 +244,20 @@ std::string markdown_ranking(const Ranking& ranking) {
   std::vector<MarkdownRow> rows = {{"rank by time"}};
   for (const std::string& name : ranking.names) rows[0].push_back(markdown_text(name));
   std::vector<std::string> proven, others;
-  const auto is_open = [](const RankedMeasurement& one) {
-    return one.comparable() && !one.has_ranks() && !one.indicates();
+  const auto is_open = [](const RankedMeasurement& ranked) {
+    return ranked.comparable() && !ranked.has_ranks() && !ranked.indicates();
   };
   constexpr std::ptrdiff_t kFew = 3;
   const auto open = std::ranges::count_if(ranking.measurements, is_open);
-  for (const RankedMeasurement& one : ranking.measurements) {
-    const std::string name = key_text(one.key, shared);
-    std::vector<std::string>& list = one.has_ranks() ? proven : others;
-    if (open > kFew && is_open(one)) continue;
-    list.push_back(fmt::format("{}: {}", name, conclusion_text(one, ranking)));
-    if (!one.has_ranks()) continue;
+  for (const RankedMeasurement& measurement : ranking.measurements) {
+    const std::string name = key_text(measurement.key, shared);
+    std::vector<std::string>& list = measurement.has_ranks() ? proven : others;
+    if (open > kFew && is_open(measurement)) continue;
+    list.push_back(fmt::format("{}: {}", name, conclusion_text(measurement, ranking)));
+    if (!measurement.has_ranks()) continue;
     MarkdownRow& row = rows.emplace_back(ranking.names.size() + 1, std::string(kNone));
     row[0] = markdown_text(name);
-    for (const RankedEntry& entry : one.entries) {
+    for (const RankedEntry& entry : measurement.entries) {
       if (entry.rank > 0) row[entry.group + 1] = rank_text(entry.rank, entry.last_rank);
     }
   }
@@ -270,8 +273,8 @@ std::string markdown_ranking(const Ranking& ranking) {
 
 std::string markdown_indexes(std::span<const Index> indexes, std::span<const std::string> names) {
   std::string text;
-  for (const Index& one : indexes) {
-    if (!one.values.empty()) text += index_table(one, names);
+  for (const Index& index : indexes) {
+    if (!index.values.empty()) text += index_table(index, names);
   }
   return text.empty() ? "" : "## Index\n\n" + text;
 }

@@ -101,8 +101,8 @@ std::string results_table(std::span<const ReportedResult> results, const Overvie
 // The figures of several clients; "" without them.
 std::string clients_section(std::span<const ReportedResult> results, const Overview& overview) {
   std::vector<const Measurement*> all;
-  for (const ReportedResult& one : results) {
-    for (const Measurement& measurement : one.result.measurements) all.push_back(&measurement);
+  for (const ReportedResult& result : results) {
+    for (const Measurement& measurement : result.result.measurements) all.push_back(&measurement);
   }
   const std::string clients = clients_text(all);
   if (clients.empty()) return "";
@@ -119,13 +119,14 @@ std::string clients_section(std::span<const ReportedResult> results, const Overv
 std::string volumes(const Result& result) {
   if (result.volumes.empty()) return "";
   std::vector<MarkdownRow> rows = {{"volume", "file system", "layers", "size", "mount options"}};
-  for (const VolumeDescription& one : result.volumes) {
-    rows.push_back({fmt::format("{} {}{}", role_name(one.role), markdown_text(one.target),
-                                one.network ? " on " + markdown_text(one.network->source) : ""),
-                    fmt::format("{} ({}), {}", markdown_text(one.file_system),
-                                markdown_text(one.driver), markdown_text(one.age)),
-                    markdown_text(fmt::format("{}", fmt::join(one.layers, ", "))),
-                    format_size(one.size), markdown_text(distinct_options(one.mount_options))});
+  for (const VolumeDescription& volume : result.volumes) {
+    rows.push_back(
+        {fmt::format("{} {}{}", role_name(volume.role), markdown_text(volume.target),
+                     volume.network ? " on " + markdown_text(volume.network->source) : ""),
+         fmt::format("{} ({}), {}", markdown_text(volume.file_system), markdown_text(volume.driver),
+                     markdown_text(volume.age)),
+         markdown_text(fmt::format("{}", fmt::join(volume.layers, ", "))), format_size(volume.size),
+         markdown_text(distinct_options(volume.mount_options))});
   }
   return markdown_table(rows);
 }
@@ -174,14 +175,16 @@ std::string results_section(std::span<const ReportedResult> results,
 // are printed once.
 std::vector<std::string> remarks_of(const Result& result) {
   std::vector<std::string> list = {fmt::format("repetitions: {}", describe_runs(result))};
-  for (const std::string& one : describe_settings(result)) list.push_back("settings: " + one);
+  for (const std::string& setting : describe_settings(result))
+    list.push_back("settings: " + setting);
   add_work(result, list);
   const std::string drives = drives_text(result);
   if (!drives.empty()) list.push_back("drives: " + drives);
   list.push_back(fmt::format("machine: {}, Linux {}", result.host.cpu, result.host.kernel));
   list.push_back("filereel " + result.version);
-  for (const Warning& one : result.warnings) {
-    list.push_back(fmt::format("warning: {} ({}); {}", one.text, one.code, one.next_step));
+  for (const Warning& warning : result.warnings) {
+    list.push_back(
+        fmt::format("warning: {} ({}); {}", warning.text, warning.code, warning.next_step));
   }
   return list;
 }
@@ -199,7 +202,7 @@ std::string result_section(const Result& result, std::vector<std::string> remark
 // A section for each result, after what they have in common.
 std::string result_sections(std::span<const ReportedResult> results) {
   std::vector<std::vector<std::string>> remarks;
-  for (const ReportedResult& one : results) remarks.push_back(remarks_of(one.result));
+  for (const ReportedResult& result : results) remarks.push_back(remarks_of(result.result));
   if (results.size() == 1) return result_section(results[0].result, remarks[0]);
   std::vector<std::string> common;
   for (const std::string& one : remarks[0]) {
@@ -220,7 +223,8 @@ std::string result_sections(std::span<const ReportedResult> results) {
 // What the results differ in besides their figures: before these.
 std::string differences_section(const Ranking& ranking) {
   std::vector<std::string> list;
-  for (const Difference& one : ranking.differences) list.push_back(one.text(ranking.names));
+  for (const Difference& difference : ranking.differences)
+    list.push_back(difference.text(ranking.names));
   return list.empty() ? "" : "Differences:\n\n" + markdown_bullets(list);
 }
 

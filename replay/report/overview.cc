@@ -49,8 +49,8 @@ std::vector<Series> series_of(std::span<const ReportedResult> results) {
 }
 
 const JobRecord* job_named(std::span<const ReportedResult> results, const std::string& name) {
-  for (const ReportedResult& one : results) {
-    const JobRecord* const found = find_or_null(one.result.plan.jobs, name, &JobRecord::name);
+  for (const ReportedResult& result : results) {
+    const JobRecord* const found = find_or_null(result.result.plan.jobs, name, &JobRecord::name);
     if (found) return found;
   }
   return nullptr;
@@ -155,8 +155,8 @@ std::vector<std::string> tail_metrics(const std::vector<const OverviewRow*>& row
 // The axis with the most points, which a curve shows best; the last one of several.
 const SweepAxis& longest_axis(const JobRecord& job) {
   const SweepAxis* longest = &job.axes.front();
-  for (const SweepAxis& one : job.axes) {
-    if (one.values.size() >= longest->values.size()) longest = &one;
+  for (const SweepAxis& axis : job.axes) {
+    if (axis.values.size() >= longest->values.size()) longest = &axis;
   }
   return *longest;
 }
@@ -191,16 +191,16 @@ Overview overview_of(std::span<const ReportedResult> results) {
   std::map<MeasurementKey, std::size_t> rows;
   for (std::size_t s = 0; s < overview.series.size(); ++s) {
     const Series& series = overview.series[s];
-    for (const Measurement& one : results[series.result].result.measurements) {
-      if (one.samples.empty() || one.file_system != series.file_system) continue;
-      MeasurementKey key = key_of(one);
+    for (const Measurement& measurement : results[series.result].result.measurements) {
+      if (measurement.samples.empty() || measurement.file_system != series.file_system) continue;
+      MeasurementKey key = key_of(measurement);
       key.file_system.clear();
       const auto [found, is_new] = rows.emplace(std::move(key), overview.rows.size());
       if (is_new) {
-        overview.rows.push_back({found->first, &one, {}, nullptr});
+        overview.rows.push_back({found->first, &measurement, {}, nullptr});
         overview.rows.back().cells.resize(overview.series.size());
       }
-      overview.rows[found->second].cells[s] = &one;
+      overview.rows[found->second].cells[s] = &measurement;
     }
   }
   for (OverviewRow& row : overview.rows) row.metric = metric_of(results, overview, row);
@@ -210,8 +210,8 @@ Overview overview_of(std::span<const ReportedResult> results) {
 std::vector<ReportView> views_of(std::span<const ReportedResult> results,
                                  const Overview& overview) {
   std::vector<ReportView> views;
-  for (const ReportedResult& one : results) {
-    for (const ReportView& view : one.result.plan.report) {
+  for (const ReportedResult& result : results) {
+    for (const ReportView& view : result.result.plan.report) {
       if (!contains(views, view)) views.push_back(view);
     }
   }

@@ -29,8 +29,8 @@ std::vector<Drive> drives_of(const Result& result) {
   };
   for (const VolumeDescription& volume : result.volumes) {
     const bool near = volume.role == Role::near;
-    for (const DeviceIdentity& one : volume.drives) {
-      add({near, one.model, one.serial, one.firmware});
+    for (const DeviceIdentity& device : volume.drives) {
+      add({near, device.model, device.serial, device.firmware});
     }
     if (volume.network) add({near, volume.network->source, "", ""});
   }
@@ -39,8 +39,8 @@ std::vector<Drive> drives_of(const Result& result) {
 }
 
 // Whether equal job names have equal settings; the overhead may differ.
-bool same_settings(const Result& one, const Result& other) {
-  return std::ranges::all_of(one.plan.jobs, [&](const JobRecord& job) {
+bool same_settings(const Result& result, const Result& other) {
+  return std::ranges::all_of(result.plan.jobs, [&](const JobRecord& job) {
     return std::ranges::all_of(other.plan.jobs, [&](JobRecord same) {
       same.overhead_ns = job.overhead_ns;
       return same.name != job.name || same == job;
@@ -53,9 +53,9 @@ std::pair<MeasurementKey, std::string> measurement_id(const Measurement& measure
   return {key_of(measurement), measurement.driver};
 }
 
-bool measure_the_same(const Result& one, const Result& other) {
+bool measure_the_same(const Result& result, const Result& other) {
   std::set<std::pair<MeasurementKey, std::string>> things;
-  for (const Measurement& first : one.measurements) things.insert(measurement_id(first));
+  for (const Measurement& first : result.measurements) things.insert(measurement_id(first));
   return std::ranges::any_of(other.measurements, [&](const Measurement& second) {
     return things.contains(measurement_id(second));
   });
@@ -67,9 +67,9 @@ bool may_be_equal(const std::optional<bool>& one, const std::optional<bool>& oth
 
 // Whether the measurements that both have did the same work, as far as is known, with direct I/O or
 // without, and define MB/s alike.
-bool measure_alike(const Result& one, const Result& other) {
+bool measure_alike(const Result& result, const Result& other) {
   std::map<std::pair<MeasurementKey, std::string>, const Measurement*> first;
-  for (const Measurement& measurement : one.measurements) {
+  for (const Measurement& measurement : result.measurements) {
     first.emplace(measurement_id(measurement), &measurement);
   }
   return std::ranges::all_of(other.measurements, [&](const Measurement& second) {
@@ -84,18 +84,18 @@ bool measure_alike(const Result& one, const Result& other) {
 
 bool belong_together(const ReportedResult& first, const ReportedResult& second) {
   if (!first.group.empty() || !second.group.empty()) return first.group == second.group;
-  const Result &one = first.result, &other = second.result;
-  const std::vector<Drive> drives = drives_of(one);
+  const Result &result = first.result, &other = second.result;
+  const std::vector<Drive> drives = drives_of(result);
   const auto machine = [](const HostInfo& host) {
     return std::tie(host.cpu, host.cores, host.kernel);
   };
-  if (drives != drives_of(other) || one.label != other.label ||
-      machine(one.host) != machine(other.host) || !same_settings(one, other) ||
-      !measure_alike(one, other) || !same_volumes(one, other)) {
+  if (drives != drives_of(other) || result.label != other.label ||
+      machine(result.host) != machine(other.host) || !same_settings(result, other) ||
+      !measure_alike(result, other) || !same_volumes(result, other)) {
     return false;
   }
   // Without a label, a repeated measurement may be meant for comparison.
-  return !one.label.empty() || (!drives.empty() && !measure_the_same(one, other));
+  return !result.label.empty() || (!drives.empty() && !measure_the_same(result, other));
 }
 
 void add_samples(const Measurement& more, Measurement& measurement) {
@@ -113,12 +113,13 @@ void add_measurements(const Result& more, Result& result) {
   for (std::size_t i = 0; i < result.measurements.size(); ++i) {
     places.emplace(measurement_id(result.measurements[i]), i);
   }
-  for (const Measurement& one : more.measurements) {
-    const auto [place, is_new] = places.emplace(measurement_id(one), result.measurements.size());
+  for (const Measurement& measurement : more.measurements) {
+    const auto [place, is_new] =
+        places.emplace(measurement_id(measurement), result.measurements.size());
     if (is_new) {
-      result.measurements.push_back(one);
+      result.measurements.push_back(measurement);
     } else {
-      add_samples(one, result.measurements[place->second]);
+      add_samples(measurement, result.measurements[place->second]);
     }
   }
 }
@@ -199,16 +200,16 @@ std::vector<ReportedResult> pooled(std::span<const ReportedResult> results,
 std::vector<std::size_t> columns_of(std::span<const ReportedResult> results) {
   std::vector<std::size_t> columns;
   std::vector<std::vector<const ReportedResult*>> members;  // by column
-  for (const ReportedResult& one : results) {
+  for (const ReportedResult& result : results) {
     const auto column = std::ranges::find_if(members, [&](const auto& others) {
       return std::ranges::all_of(
-          others, [&](const ReportedResult* other) { return belong_together(*other, one); });
+          others, [&](const ReportedResult* other) { return belong_together(*other, result); });
     });
     columns.push_back(static_cast<std::size_t>(column - members.begin()));
     if (column == members.end()) {
-      members.push_back({&one});
+      members.push_back({&result});
     } else {
-      column->push_back(&one);
+      column->push_back(&result);
     }
   }
   return columns;
@@ -220,11 +221,11 @@ std::vector<ReportedResult> pooled_by_drive(std::span<const ReportedResult> resu
 
 std::vector<std::string> column_names(std::span<const ReportedResult> results) {
   std::vector<ReportedResult> heads;  // without measurements
-  for (const ReportedResult& one : results) {
-    Result head = one.result.of_same_run();
-    head.label = one.result.label;
-    head.volumes = one.result.volumes;
-    heads.push_back({one.file, std::move(head)});
+  for (const ReportedResult& result : results) {
+    Result head = result.result.of_same_run();
+    head.label = result.result.label;
+    head.volumes = result.result.volumes;
+    heads.push_back({result.file, std::move(head)});
   }
   return result_names(pooled(heads, columns_of(results)));
 }
@@ -254,7 +255,7 @@ std::span<const Result> ReportColumns::sessions(std::size_t column) const {
 }
 
 void ReportColumns::keep_figures() {
-  for (ReportedResult& one : pooled_) one.result.keep_figures();
+  for (ReportedResult& reported : pooled_) reported.result.keep_figures();
   for (std::vector<Result>& list : sessions_) std::ranges::for_each(list, &Result::keep_figures);
 }
 

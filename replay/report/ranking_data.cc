@@ -52,8 +52,9 @@ std::size_t series_of(std::size_t group, const std::string& file_system, const O
                       std::size_t groups) {
   if (groups == overview.series.size()) return group;
   for (std::size_t i = 0; i < overview.series.size(); ++i) {
-    const Series& one = overview.series[i];
-    if (one.result == group && (file_system.empty() || one.file_system == file_system)) return i;
+    const Series& series = overview.series[i];
+    if (series.result == group && (file_system.empty() || series.file_system == file_system))
+      return i;
   }
   return 0;
 }
@@ -61,10 +62,10 @@ std::size_t series_of(std::size_t group, const std::string& file_system, const O
 // The first group of a result marked as reference.
 std::optional<std::size_t> reference_of(std::span<const ReportedResult> results,
                                         const Overview& overview, std::size_t groups) {
-  for (const Series& one : overview.series) {
-    if (!results[one.result].reference) continue;
-    if (groups != overview.series.size()) return one.result;
-    return static_cast<std::size_t>(&one - overview.series.data());
+  for (const Series& series : overview.series) {
+    if (!results[series.result].reference) continue;
+    if (groups != overview.series.size()) return series.result;
+    return static_cast<std::size_t>(&series - overview.series.data());
   }
   return std::nullopt;
 }
@@ -77,15 +78,15 @@ bool has_written(const OverviewRow& row) {
 
 // Sets those of the series that the measurement ranks.
 template <class SeriesOf>
-void add_standings(const RankedMeasurement& one, SeriesOf series, std::vector<Standing>& row) {
-  const auto others = std::ranges::count(one.entries, true, &RankedEntry::comparable) - 1;
-  for (const RankedEntry& entry : one.entries) {
-    const auto indicated = std::ranges::count_if(one.entries, [&](const RankedEntry& other) {
+void add_standings(const RankedMeasurement& ranked, SeriesOf series, std::vector<Standing>& row) {
+  const auto others = std::ranges::count(ranked.entries, true, &RankedEntry::comparable) - 1;
+  for (const RankedEntry& entry : ranked.entries) {
+    const auto indicated = std::ranges::count_if(ranked.entries, [&](const RankedEntry& other) {
       return contains(other.indicated, entry.group) || contains(other.faster, entry.group);
     });
-    if (one.decided() && entry.rank == 1 && entry.indicated.empty()) {
+    if (ranked.decided() && entry.rank == 1 && entry.indicated.empty()) {
       row[series(entry.group)] = Standing::best;
-    } else if (!one.decided() && others > 0 && indicated == others) {
+    } else if (!ranked.decided() && others > 0 && indicated == others) {
       row[series(entry.group)] = Standing::indicated;
     }
   }
@@ -130,11 +131,12 @@ std::string order_text(const Standings& standings) {
 // of an index without a unit, which is always 100.
 std::string index_text(const Names& names, const Index& index, std::size_t group) {
   if (index.unit.empty() && group == index.reference) return "";
-  const IndexValue& one = index.values[group];
-  std::string text = " with " + index.text(one.value);
+  const IndexValue& value = index.values[group];
+  std::string text = " with " + index.text(value.value);
   if (!index.unit.empty()) text += " " + index.rate;
-  if (one.interval) {
-    text += fmt::format(" ({}–{})", index.text(one.interval->low), index.text(one.interval->high));
+  if (value.interval) {
+    text +=
+        fmt::format(" ({}–{})", index.text(value.interval->low), index.text(value.interval->high));
   }
   if (index.unit.empty()) text += fmt::format(", {} = 100", names[*index.reference]);
   return text;
@@ -194,8 +196,9 @@ bool RowStandings::shows(const Metric& metric) const {
                                                    {Figure::per_operation, "operations_per_s"}}};
   const bool is_rate = metric.name == "mb_per_s" || metric.name == "files_per_s";
   if (is_rate) return tested == (wrote ? Figure::durable : Figure::elapsed);
-  return std::ranges::any_of(
-      kShown, [&](const Shown& one) { return one.tested == tested && one.metric == metric.name; });
+  return std::ranges::any_of(kShown, [&](const Shown& shown) {
+    return shown.tested == tested && shown.metric == metric.name;
+  });
 }
 
 Standing RowStandings::of(std::size_t series, const Metric& metric) const {
@@ -217,31 +220,31 @@ Standings standings_of(const ReportColumns& columns, const Overview& overview) {
   if (few && ranking.need_runs > ranking.need_sessions) {
     standings.advice = few->next_step;
   }
-  for (const RankedMeasurement& one : ranking.measurements) {
-    MeasurementKey key = one.key;
+  for (const RankedMeasurement& measurement : ranking.measurements) {
+    MeasurementKey key = measurement.key;
     key.file_system.clear();
     const auto row = rows.find(key);
     if (row == rows.end()) continue;
     const auto series = [&](std::size_t group) {
-      return series_of(group, one.key.file_system, overview, groups.size());
+      return series_of(group, measurement.key.file_system, overview, groups.size());
     };
     RowStandings& of_row = standings.rows[row->second];
-    for (const RankedEntry& entry : one.entries) {
+    for (const RankedEntry& entry : measurement.entries) {
       if (!entry.comparable && entry.side.samples > 0)
         of_row.other_work.push_back(series(entry.group));
     }
-    if (!one.comparable()) continue;
+    if (!measurement.comparable()) continue;
     ++standings.compared;
-    standings.decided += one.decided() ? 1 : 0;
-    standings.indicated += !one.decided() && one.indicates() ? 1 : 0;
-    if (const RankedEntry* fastest = one.fastest()) ++standings.fastest[fastest->group];
+    standings.decided += measurement.decided() ? 1 : 0;
+    standings.indicated += !measurement.decided() && measurement.indicates() ? 1 : 0;
+    if (const RankedEntry* fastest = measurement.fastest()) ++standings.fastest[fastest->group];
     // The file systems of a row have one figure, or no marks.
     const bool is_first = of_row.by_series.empty();
     of_row.by_series.resize(overview.series.size(), Standing::none);
-    if (!is_first && of_row.tested != one.figure) mixed.insert(row->second);
-    of_row.tested = one.figure;
+    if (!is_first && of_row.tested != measurement.figure) mixed.insert(row->second);
+    of_row.tested = measurement.figure;
     of_row.wrote = has_written(overview.rows[row->second]);
-    add_standings(one, series, of_row.by_series);
+    add_standings(measurement, series, of_row.by_series);
   }
   for (const std::size_t row : mixed) {
     std::ranges::fill(standings.rows[row].by_series, Standing::none);
@@ -261,10 +264,10 @@ void follow_comparison(const ResultComparison& comparison, const Overview& overv
                        Standings& standings) {
   if (overview.series.size() != 2 || overview.series[0].result == overview.series[1].result) return;
   std::map<MeasurementKey, const ComparedMeasurement*> compared;
-  for (const ComparedMeasurement& one : comparison.measurements) {
-    MeasurementKey key = one.key;
+  for (const ComparedMeasurement& measurement : comparison.measurements) {
+    MeasurementKey key = measurement.key;
     key.file_system.clear();
-    compared.emplace(std::move(key), &one);
+    compared.emplace(std::move(key), &measurement);
   }
   for (std::size_t i = 0; i < overview.rows.size(); ++i) {
     const auto found = compared.find(overview.rows[i].key);
@@ -294,15 +297,15 @@ Json ranking_data(const Standings& standings) {
                {"names", ranking.names},
                {"warnings", warnings_to_json(ranking.warnings)},
                {"measurements", Json::array()}};
-  for (const RankedMeasurement& one : ranking.measurements) {
+  for (const RankedMeasurement& measurement : ranking.measurements) {
     Json ranks(ranking.names.size(), nullptr);
-    for (const RankedEntry& entry : one.entries) {
+    for (const RankedEntry& entry : measurement.entries) {
       if (entry.rank > 0) ranks[entry.group] = rank_text(entry.rank, entry.last_rank);
     }
-    json["measurements"].push_back({{"key", key_text(one.key, shared)},
-                                    {"figure", figure_name(one.figure)},
-                                    {"proven", one.has_ranks()},
-                                    {"conclusion", conclusion_text(one, ranking)},
+    json["measurements"].push_back({{"key", key_text(measurement.key, shared)},
+                                    {"figure", figure_name(measurement.figure)},
+                                    {"proven", measurement.has_ranks()},
+                                    {"conclusion", conclusion_text(measurement, ranking)},
                                     {"ranks", std::move(ranks)}});
   }
   return json;
@@ -311,9 +314,9 @@ Json ranking_data(const Standings& standings) {
 Json differences_data(const Standings& standings) {
   const Names& names = standings.ranking.names;
   Json list = Json::array();
-  for (const Difference& one : standings.ranking.differences) {
-    Json& json = list.emplace_back(Json{{"what", one.what}, {"values", Json::array()}});
-    for (const auto& [value, series] : one.by_value(names)) {
+  for (const Difference& difference : standings.ranking.differences) {
+    Json& json = list.emplace_back(Json{{"what", difference.what}, {"values", Json::array()}});
+    for (const auto& [value, series] : difference.by_value(names)) {
       json["values"].push_back({{"value", value}, {"series", series}});
     }
   }

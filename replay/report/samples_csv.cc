@@ -112,15 +112,16 @@ std::string samples_csv(std::span<const ReportedResult> results) {
         fmt::format("{},{},{},{},{},{},{}", text_cell(names[columns[i]]), text_cell(result.label),
                     text_cell(results[i].file), text_cell(result.started), result.complete ? 1 : 0,
                     text_cell(drive_names_of(result)), text_cell(targets_of(result)));
-    for (const Measurement& one : result.measurements) {
+    for (const Measurement& measurement : result.measurements) {
       const std::string of_measurement =
-          fmt::format("{},{},{},{},{},{},{}", text_cell(one.workload), text_cell(one.set),
-                      text_cell(one.operation), text_cell(one.file_system), text_cell(one.driver),
-                      text_cell(parameters_of(one)), job_cells(result, one));
-      const MetricSource of(result, one);
-      for (const Sample& sample : one.samples) {
+          fmt::format("{},{},{},{},{},{},{}", text_cell(measurement.workload),
+                      text_cell(measurement.set), text_cell(measurement.operation),
+                      text_cell(measurement.file_system), text_cell(measurement.driver),
+                      text_cell(parameters_of(measurement)), job_cells(result, measurement));
+      const MetricSource of(result, measurement);
+      for (const Sample& sample : measurement.samples) {
         csv += fmt::format("{},{},{},{},{},{},{},{},{}", of_result, of_measurement, sample.run,
-                           client_count(one, sample), sample.elapsed_s, sample.durable_s,
+                           client_count(measurement, sample), sample.elapsed_s, sample.durable_s,
                            sample.bytes, sample.files, sample.operations);
         for (const Metric& metric : metrics()) {
           if (has_column(metric)) csv += "," + cell(figure_of(metric, of, sample));

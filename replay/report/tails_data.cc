@@ -60,8 +60,8 @@ std::vector<CurvePoint> percentile_curve(const LatencySummary& latency) {
                                             {4, latency.p9999_us}}};
   const double end = std::max(kMedianNines, std::log10(static_cast<double>(latency.count)));
   std::vector<CurvePoint> curve;
-  for (const CurvePoint& one : known) {
-    if (one.nines < end && one.latency_us > 0) append(curve, one);
+  for (const CurvePoint& point : known) {
+    if (point.nines < end && point.latency_us > 0) append(curve, point);
   }
   if (latency.max_us > 0) append(curve, {end, latency.max_us});
   return curve;
@@ -74,8 +74,8 @@ std::vector<SizeClass> size_classes(const Measurement& measurement, const std::s
     const auto found = sample.latency.find(kind);
     if (has_failed(sample) || found == sample.latency.end() || found->second.count == 0) continue;
     if (found->second.sizes.empty()) return {};
-    for (const SizeLatency& one : found->second.sizes) {
-      classes[one.up_to == 0 ? kNoMost : one.up_to].merge(histogram_of(one));
+    for (const SizeLatency& size : found->second.sizes) {
+      classes[size.up_to == 0 ? kNoMost : size.up_to].merge(histogram_of(size));
     }
   }
   if (classes.size() < 2) return {};
@@ -140,7 +140,7 @@ std::vector<std::pair<std::uint32_t, const SlowRecord*>> slowest_of(const Measur
   std::vector<std::pair<std::uint32_t, const SlowRecord*>> list;
   for (const Sample& sample : measurement.samples) {
     if (has_failed(sample)) continue;
-    for (const SlowRecord& one : sample.slowest) list.emplace_back(sample.run, &one);
+    for (const SlowRecord& record : sample.slowest) list.emplace_back(sample.run, &record);
   }
   std::ranges::stable_sort(list, std::greater{},
                            [](const auto& one) { return one.second->latency_us; });
@@ -161,9 +161,9 @@ double rounded(double value, int digits) {
 Json curve_data(const std::vector<CurvePoint>& curve) {
   constexpr int kDigits = 4;
   Json list = Json::array();
-  for (const CurvePoint& one : curve) {
-    list.push_back(rounded(one.nines, kDigits));
-    list.push_back(rounded(one.latency_us, kDigits));
+  for (const CurvePoint& point : curve) {
+    list.push_back(rounded(point.nines, kDigits));
+    list.push_back(rounded(point.latency_us, kDigits));
   }
   return list;
 }
@@ -179,10 +179,10 @@ void put_latency(Json& json, const LatencySummary& latency, const std::vector<Cu
 // Amounts of a sample: bytes if any sample moves some, otherwise operations.
 std::vector<std::uint64_t> amounts_of(const TimeGrid& grid, bool bytes) {
   std::vector<std::uint64_t> amounts;
-  for (const TimeGrid::Interval& one : grid.intervals()) {
-    amounts.push_back(
-        bytes ? one.bytes
-              : std::accumulate(one.operations.begin(), one.operations.end(), std::uint64_t{0}));
+  for (const TimeGrid::Interval& interval : grid.intervals()) {
+    amounts.push_back(bytes ? interval.bytes
+                            : std::accumulate(interval.operations.begin(),
+                                              interval.operations.end(), std::uint64_t{0}));
   }
   return amounts;
 }
@@ -197,9 +197,9 @@ Json rates_data(const TimeGrid& grid, bool bytes, double elapsed_s) {
   constexpr int kDigits = 4;
   constexpr double kMega = 1e6;
   Json list = Json::array();
-  for (const RatePoint& one : rates_over_time(grid, amounts_of(grid, bytes), elapsed_s)) {
-    list.push_back(rounded(one.at_s, kDigits));
-    list.push_back(rounded(one.per_s / (bytes ? kMega : 1), kDigits));
+  for (const RatePoint& point : rates_over_time(grid, amounts_of(grid, bytes), elapsed_s)) {
+    list.push_back(rounded(point.at_s, kDigits));
+    list.push_back(rounded(point.per_s / (bytes ? kMega : 1), kDigits));
   }
   return list;
 }
@@ -210,8 +210,8 @@ constexpr std::size_t kCoursesOfMany = 3;
 // Keeps the typical, the fastest and the slowest sample, in their order.
 void keep_few(std::vector<const Sample*>& samples, const Sample* typical) {
   const auto [fastest, slowest] = std::ranges::minmax(samples, {}, &Sample::elapsed_s);
-  std::erase_if(samples, [=](const Sample* one) {
-    return one != typical && one != fastest && one != slowest;
+  std::erase_if(samples, [=](const Sample* sample) {
+    return sample != typical && sample != fastest && sample != slowest;
   });
 }
 
@@ -222,9 +222,9 @@ PageDetail detail_for(std::span<const ReportedResult> results) {
   constexpr std::size_t kMostCourses = 1'000;
   constexpr std::size_t kOperations = 6'400, kFewestOperations = 8, kMostOperations = 32;
   std::size_t measurements = 1, samples = 1, clients = 1;
-  for (const ReportedResult& one : results) {
-    measurements += one.result.measurements.size();
-    for (const Measurement& measurement : one.result.measurements) {
+  for (const ReportedResult& result : results) {
+    measurements += result.result.measurements.size();
+    for (const Measurement& measurement : result.result.measurements) {
       samples += measurement.samples.size();
       for (const Sample& sample : measurement.samples) clients += clients_shown(sample);
     }
@@ -275,7 +275,7 @@ Json course_data(const Measurement& measurement, const PageDetail& detail) {
   if (samples.empty()) return Json::object();
   const Sample* const typical = typical_sample(measurement);
   const bool bytes = std::ranges::any_of(
-      all.intervals(), [](const TimeGrid::Interval& one) { return one.bytes > 0; });
+      all.intervals(), [](const TimeGrid::Interval& interval) { return interval.bytes > 0; });
   Json json = {{"figure", bytes ? "mb_per_s_elapsed" : "operations_per_s"},
                {"typical", typical->run},
                {"runs", Json::array()}};

@@ -22,11 +22,11 @@ std::optional<double> median_of(const std::vector<double>& values) {
 const BlockBaseline* baseline_of(const Result& result, const Measurement& measurement,
                                  bool writes) {
   const AccessShape& shape = *measurement.access;
-  return find_if_or_null(result.baselines, [&](const BlockBaseline& one) {
-    return one.file_system == measurement.file_system &&
-           one.pattern == baseline_pattern(shape.random, writes) &&
-           one.block_size == baseline_block_size(shape.block_size) && one.depth == shape.depth &&
-           one.mb_per_s > 0;
+  return find_if_or_null(result.baselines, [&](const BlockBaseline& baseline) {
+    return baseline.file_system == measurement.file_system &&
+           baseline.pattern == baseline_pattern(shape.random, writes) &&
+           baseline.block_size == baseline_block_size(shape.block_size) &&
+           baseline.depth == shape.depth && baseline.mb_per_s > 0;
   });
 }
 
@@ -47,8 +47,9 @@ std::string baseline_pattern(bool random, bool writes) {
 }
 
 std::vector<SharedBaseline> shared_baselines(std::span<const BlockBaseline> baselines) {
-  const auto figures = [](const BlockBaseline& one) {
-    return std::tie(one.on, one.pattern, one.block_size, one.depth, one.mb_per_s, one.iops);
+  const auto figures = [](const BlockBaseline& baseline) {
+    return std::tie(baseline.on, baseline.pattern, baseline.block_size, baseline.depth,
+                    baseline.mb_per_s, baseline.iops);
   };
   std::vector<SharedBaseline> list;
   for (const BlockBaseline& one : baselines) {

@@ -66,11 +66,11 @@ bool lacks_bytes_read(const Measurement& measurement) {
 void mark_older_bytes(Result& result) {
   std::size_t count = 0;
   const Measurement* first = nullptr;
-  for (Measurement& one : result.measurements) {
-    one.without_bytes_read = lacks_bytes_read(one);
-    if (!one.without_bytes_read) continue;
+  for (Measurement& measurement : result.measurements) {
+    measurement.without_bytes_read = lacks_bytes_read(measurement);
+    if (!measurement.without_bytes_read) continue;
     ++count;
-    if (!first) first = &one;
+    if (!first) first = &measurement;
   }
   if (!first) return;
   result.warn({"bytes-without-reads",
@@ -82,8 +82,8 @@ void mark_older_bytes(Result& result) {
 }
 
 bool same_bytes(std::span<const Measurement* const> measurements) {
-  return std::ranges::all_of(measurements, [&](const Measurement* one) {
-    return one->without_bytes_read == measurements.front()->without_bytes_read;
+  return std::ranges::all_of(measurements, [&](const Measurement* measurement) {
+    return measurement->without_bytes_read == measurements.front()->without_bytes_read;
   });
 }
 

@@ -98,8 +98,8 @@ std::string how_many(const CheckedResult& checked, std::size_t count) {
 }
 
 void for_each_sample(const CheckedResult& checked, const std::function<void(const Sample&)>& look) {
-  for (const MeasuredRates& one : checked.measured) {
-    for (const Sample& sample : one.of->samples) {
+  for (const MeasuredRates& rates : checked.measured) {
+    for (const Sample& sample : rates.of->samples) {
       if (has_figures(sample)) look(sample);
     }
   }
@@ -110,10 +110,10 @@ bool often(std::size_t count, std::size_t looks) {
 
 void too_few(CheckedResult& checked) {
   std::size_t count = 0, most = 0;
-  for (const MeasuredRates& one : checked.measured) {
-    if (one.values.size() >= kLeastForInterval) continue;
+  for (const MeasuredRates& rates : checked.measured) {
+    if (rates.values.size() >= kLeastForInterval) continue;
     ++count;
-    most = std::max(most, one.values.size());
+    most = std::max(most, rates.values.size());
   }
   if (count == 0) return;
   checked.warn(fmt::format("{} with at most {}: too few for a 95 % interval",
@@ -135,10 +135,10 @@ struct Cached {
 
 Cached cached_on(const Result& result, const std::string& file_system) {
   Cached cached;
-  for (const Measurement& one : result.measurements) {
-    if (one.file_system != file_system) continue;
+  for (const Measurement& measurement : result.measurements) {
+    if (measurement.file_system != file_system) continue;
     bool is_warm = false;
-    for (const Sample& sample : one.samples) {
+    for (const Sample& sample : measurement.samples) {
       if (has_failed(sample)) continue;
       cached.contents_only = cached.contents_only || sample.cold_method == "fadvise";
       const double share = sample.cached_before.value_or(0);
@@ -146,7 +146,7 @@ Cached cached_on(const Result& result, const std::string& file_system) {
       is_warm = true;
       if (share > cached.most) {
         cached.most = share;
-        cached.worst = &one;
+        cached.worst = &measurement;
       }
     }
     cached.warm += is_warm ? 1 : 0;
@@ -156,9 +156,9 @@ Cached cached_on(const Result& result, const std::string& file_system) {
 
 void not_cold(CheckedResult& checked) {
   std::vector<std::string> file_systems;
-  for (const Measurement& one : checked.result.measurements) {
-    if (!contains(file_systems, one.file_system)) {
-      file_systems.push_back(one.file_system);
+  for (const Measurement& measurement : checked.result.measurements) {
+    if (!contains(file_systems, measurement.file_system)) {
+      file_systems.push_back(measurement.file_system);
     }
   }
   const std::string memory = roles_in_memory(checked.result.volumes);
@@ -190,15 +190,15 @@ void not_warm(CheckedResult& checked) {
   std::size_t count = 0;
   const Measurement* worst = nullptr;
   double least = kWarm;
-  for (const MeasuredRates& one : checked.measured) {
+  for (const MeasuredRates& rates : checked.measured) {
     bool is_cold = false;
-    for (const Sample& sample : one.of->samples) {
+    for (const Sample& sample : rates.of->samples) {
       const double share = sample.cached_before.value_or(1);
       if (!has_figures(sample) || sample.cold_method != kRead || share >= kWarm) continue;
       is_cold = true;
       if (share < least) {
         least = share;
-        worst = one.of;
+        worst = rates.of;
       }
     }
     count += is_cold ? 1 : 0;
@@ -216,12 +216,12 @@ void bimodal(CheckedResult& checked) {
   std::size_t count = 0;
   const MeasuredRates* worst = nullptr;
   Modes furthest;
-  for (const MeasuredRates& one : checked.measured) {
-    const std::optional<Modes> modes = bimodal_modes(one.values);
+  for (const MeasuredRates& rates : checked.measured) {
+    const std::optional<Modes> modes = bimodal_modes(rates.values);
     if (!modes || modes->low <= 0 || modes->high < kLeastGap * modes->low) continue;
     ++count;
     if (worst && modes->high / modes->low <= furthest.high / furthest.low) continue;
-    worst = &one;
+    worst = &rates;
     furthest = *modes;
   }
   if (!worst) return;
@@ -238,10 +238,10 @@ void drift(CheckedResult& checked) {
   std::vector<const MeasuredRates*> series;
   std::vector<Drift> drifts;
   std::vector<double> p;
-  for (const MeasuredRates& one : checked.measured) {
-    const std::optional<Drift> drift = drift_of(one.values);
+  for (const MeasuredRates& rates : checked.measured) {
+    const std::optional<Drift> drift = drift_of(rates.values);
     if (!drift || drift->change <= 0) continue;
-    series.push_back(&one);
+    series.push_back(&rates);
     drifts.push_back(*drift);
     p.push_back(drift->p);
   }
@@ -303,9 +303,9 @@ void high_share(CheckedResult& checked, std::optional<double> Conditions::* shar
 void clock_rates(CheckedResult& checked) {
   std::size_t looks = 0, count = 0;
   double low = 0, high = 0;
-  for (const MeasuredRates& one : checked.measured) {
+  for (const MeasuredRates& rates : checked.measured) {
     std::vector<double> clocks;
-    for (const Sample& sample : one.of->samples) {
+    for (const Sample& sample : rates.of->samples) {
       if (const auto mhz = sample.conditions.cpu_mhz_high; mhz && *mhz > 0) {
         clocks.push_back(*mhz);
       }
@@ -360,12 +360,12 @@ void clock_source(CheckedResult& checked) {
 void nearly_full(CheckedResult& checked) {
   const Measurement* worst = nullptr;
   double most = kNearlyFull;
-  for (const MeasuredRates& one : checked.measured) {
-    for (const Sample& sample : one.of->samples) {
+  for (const MeasuredRates& rates : checked.measured) {
+    for (const Sample& sample : rates.of->samples) {
       const double used = sample.conditions.volume_used.value_or(0);
       if (used <= most) continue;
       most = used;
-      worst = one.of;
+      worst = rates.of;
     }
   }
   if (!worst) return;
@@ -421,9 +421,9 @@ void run_check(const ResultCheck& check, CheckedResult& checked) {
 
 CheckedResult with_figures(Result& result) {
   CheckedResult checked{result, {}, {}};
-  for (const Measurement& one : result.measurements) {
-    if (one.file_system == "none") continue;  // replayed without a volume
-    MeasuredRates speeds = measured_rates(one);
+  for (const Measurement& measurement : result.measurements) {
+    if (measurement.file_system == "none") continue;  // replayed without a volume
+    MeasuredRates speeds = measured_rates(measurement);
     if (!speeds.values.empty()) checked.measured.push_back(std::move(speeds));
   }
   return checked;

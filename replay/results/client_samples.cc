@@ -43,15 +43,15 @@ LatencySummary merge(const std::vector<const LatencySummary*>& parts) {
   std::map<std::uint64_t, Histogram> sizes;  // by SizeLatency::up_to
   std::uint64_t errors = 0, bytes = 0;
   bool has_sizes = false;
-  for (const LatencySummary* one : parts) {
-    all.merge(histogram_of(*one));
-    errors += one->errors;
-    bytes += one->bytes;
-    has_sizes = has_sizes || !one->sizes.empty();
-    for (const SizeLatency& size : one->sizes) sizes[size.up_to].merge(histogram_of(size));
+  for (const LatencySummary* part : parts) {
+    all.merge(histogram_of(*part));
+    errors += part->errors;
+    bytes += part->bytes;
+    has_sizes = has_sizes || !part->sizes.empty();
+    for (const SizeLatency& size : part->sizes) sizes[size.up_to].merge(histogram_of(size));
   }
   // A client with a single size class does not name it: then only all sizes together are known.
-  for (const LatencySummary* one : parts) has_sizes = has_sizes && !one->sizes.empty();
+  for (const LatencySummary* summary : parts) has_sizes = has_sizes && !summary->sizes.empty();
   LatencySummary merged = summarise(all);
   merged.errors = errors;
   merged.bytes = bytes;
@@ -89,10 +89,10 @@ std::vector<SlowRecord> slowest_of(std::span<const ClientSample> clients, double
   std::size_t most = 0;
   for (std::size_t i = 0; i < clients.size(); ++i) {
     most = std::max(most, clients[i].sample.slowest.size());
-    for (SlowRecord one : clients[i].sample.slowest) {
-      one.path = fmt::format("client-{}/{}", i, one.path);
-      one.at_s += start_of(clients[i]) - base_s;
-      all.push_back(std::move(one));
+    for (SlowRecord record : clients[i].sample.slowest) {
+      record.path = fmt::format("client-{}/{}", i, record.path);
+      record.at_s += start_of(clients[i]) - base_s;
+      all.push_back(std::move(record));
     }
   }
   std::ranges::stable_sort(all, std::greater{}, &SlowRecord::latency_us);
@@ -101,12 +101,12 @@ std::vector<SlowRecord> slowest_of(std::span<const ClientSample> clients, double
 }
 
 // Of the client that waited most for its quota: the figures belong together.
-void choose_throttling(const Conditions& one, Conditions& all) {
-  if (!one.cpu_throttled_s) return;
-  if (all.cpu_throttled_s && *one.cpu_throttled_s <= *all.cpu_throttled_s) return;
-  all.cpu_throttled_s = one.cpu_throttled_s;
-  all.cpu_periods = one.cpu_periods;
-  all.cpu_throttled_periods = one.cpu_throttled_periods;
+void choose_throttling(const Conditions& conditions, Conditions& all) {
+  if (!conditions.cpu_throttled_s) return;
+  if (all.cpu_throttled_s && *conditions.cpu_throttled_s <= *all.cpu_throttled_s) return;
+  all.cpu_throttled_s = conditions.cpu_throttled_s;
+  all.cpu_periods = conditions.cpu_periods;
+  all.cpu_throttled_periods = conditions.cpu_throttled_periods;
 }
 
 Conditions conditions_of(std::span<const ClientSample> clients) {
@@ -114,30 +114,31 @@ Conditions conditions_of(std::span<const ClientSample> clients) {
   std::map<std::string, std::size_t> of_host;
   for (const ClientSample& client : clients) ++of_host[client.host];
   for (const ClientSample& client : clients) {
-    const Conditions& one = client.sample.conditions;
-    if (of_host[client.host] == 1) choose(all.other_cpu, one.other_cpu, kLargest);
-    choose(all.stolen_cpu, one.stolen_cpu, kLargest);
-    choose(all.cpu_mhz_low, one.cpu_mhz_low, kSmallest);
-    choose(all.cpu_mhz_high, one.cpu_mhz_high, kLargest);
-    choose(all.idle_device_bytes_per_s, one.idle_device_bytes_per_s, kLargest);
-    choose(all.volume_used, one.volume_used, kLargest);
-    choose(all.cpu_quota, one.cpu_quota, kTightest);
-    choose_throttling(one, all);
-    choose(all.memory_limit, one.memory_limit, kTightest);
-    choose(all.cpu_pressure, one.cpu_pressure, kLargest);
-    choose(all.io_pressure, one.io_pressure, kLargest);
-    choose(all.memory_pressure, one.memory_pressure, kLargest);
-    choose(all.stops, one.stops, kLargest);
+    const Conditions& conditions = client.sample.conditions;
+    if (of_host[client.host] == 1) choose(all.other_cpu, conditions.other_cpu, kLargest);
+    choose(all.stolen_cpu, conditions.stolen_cpu, kLargest);
+    choose(all.cpu_mhz_low, conditions.cpu_mhz_low, kSmallest);
+    choose(all.cpu_mhz_high, conditions.cpu_mhz_high, kLargest);
+    choose(all.idle_device_bytes_per_s, conditions.idle_device_bytes_per_s, kLargest);
+    choose(all.volume_used, conditions.volume_used, kLargest);
+    choose(all.cpu_quota, conditions.cpu_quota, kTightest);
+    choose_throttling(conditions, all);
+    choose(all.memory_limit, conditions.memory_limit, kTightest);
+    choose(all.cpu_pressure, conditions.cpu_pressure, kLargest);
+    choose(all.io_pressure, conditions.io_pressure, kLargest);
+    choose(all.memory_pressure, conditions.memory_pressure, kLargest);
+    choose(all.stops, conditions.stops, kLargest);
   }
   return all;
 }
 
-void add_tree(std::optional<TreeComparison>& all, const TreeComparison& one, std::size_t client) {
+void add_tree(std::optional<TreeComparison>& all, const TreeComparison& comparison,
+              std::size_t client) {
   if (!all) all.emplace();
-  all->entries += one.entries;
-  all->differences += one.differences;
-  all->left_out += one.left_out;
-  for (TreeDifference difference : one.examples) {
+  all->entries += comparison.entries;
+  all->differences += comparison.differences;
+  all->left_out += comparison.left_out;
+  for (TreeDifference difference : comparison.examples) {
     if (all->examples.size() == TreeComparison::kExamples) break;
     difference.path = fmt::format("client-{}/{}", client, difference.path);
     all->examples.push_back(std::move(difference));
@@ -149,18 +150,18 @@ std::optional<ReelSample> reel_of(std::span<const ClientSample> clients) {
   std::vector<const LatencySummary*> lateness;
   for (const ClientSample& client : clients) {
     if (!client.sample.reel) continue;
-    const ReelSample& one = *client.sample.reel;
+    const ReelSample& sample = *client.sample.reel;
     if (!all) all.emplace();
-    all->bytes_read += one.bytes_read;
-    all->bytes_written += one.bytes_written;
-    all->bytes_copied += one.bytes_copied;
-    for (const auto& [name, count] : one.divergences) all->divergences[name] += count;
-    all->unverified += one.unverified;
-    all->refused += one.refused;
-    for (const auto& [what, count] : one.refusals) all->refusals[what] += count;
-    all->ended_early = all->ended_early || one.ended_early;
-    all->waits += one.waits;
-    if (one.lateness) lateness.push_back(&*one.lateness);
+    all->bytes_read += sample.bytes_read;
+    all->bytes_written += sample.bytes_written;
+    all->bytes_copied += sample.bytes_copied;
+    for (const auto& [name, count] : sample.divergences) all->divergences[name] += count;
+    all->unverified += sample.unverified;
+    all->refused += sample.refused;
+    for (const auto& [what, count] : sample.refusals) all->refusals[what] += count;
+    all->ended_early = all->ended_early || sample.ended_early;
+    all->waits += sample.waits;
+    if (sample.lateness) lateness.push_back(&*sample.lateness);
   }
   if (!lateness.empty()) all->lateness = merge(lateness);
   return all;
@@ -210,10 +211,10 @@ ClientFigures figures_of(const ClientSample& client, double base_s) {
   const TimeGrid grid = unpack_course(*sample.course);
   figures.interval_s = sample.course->interval_s;
   std::vector<std::uint64_t> bytes, operations;
-  for (const TimeGrid::Interval& one : grid.intervals()) {
-    bytes.push_back(one.bytes);
+  for (const TimeGrid::Interval& interval : grid.intervals()) {
+    bytes.push_back(interval.bytes);
     std::uint64_t count = 0;
-    for (const std::uint64_t in_bin : one.operations) count += in_bin;
+    for (const std::uint64_t in_bin : interval.operations) count += in_bin;
     operations.push_back(count);
   }
   figures.bytes_course = pack_numbers(bytes);
@@ -257,31 +258,31 @@ Sample merge_samples(std::span<const ClientSample> clients) {
   all.cold_method = first.cold_method;
   TimeGrid grid;
   for (std::size_t i = 0; i < clients.size(); ++i) {
-    const Sample& one = clients[i].sample;
+    const Sample& sample = clients[i].sample;
     const double later_s = start_of(clients[i]) - base_s;
-    all.elapsed_s = std::max(all.elapsed_s, later_s + one.elapsed_s);
-    all.durable_s = std::max(all.durable_s, later_s + one.durable_s);
-    all.bytes += one.bytes;
-    all.files += one.files;
-    all.operations += one.operations;
-    add(all.transactions, one.transactions);
-    all.cpu_user_s += one.cpu_user_s;
-    all.cpu_system_s += one.cpu_system_s;
-    all.cpu_driver_s += one.cpu_driver_s;
-    add(all.lookup_s, one.lookup_s);
-    choose(all.cached_before, one.cached_before, kLargest);
-    all.moved_no_data = all.moved_no_data || one.moved_no_data;
-    all.divergences += one.divergences;
-    for (DivergenceExample example : one.examples) {
+    all.elapsed_s = std::max(all.elapsed_s, later_s + sample.elapsed_s);
+    all.durable_s = std::max(all.durable_s, later_s + sample.durable_s);
+    all.bytes += sample.bytes;
+    all.files += sample.files;
+    all.operations += sample.operations;
+    add(all.transactions, sample.transactions);
+    all.cpu_user_s += sample.cpu_user_s;
+    all.cpu_system_s += sample.cpu_system_s;
+    all.cpu_driver_s += sample.cpu_driver_s;
+    add(all.lookup_s, sample.lookup_s);
+    choose(all.cached_before, sample.cached_before, kLargest);
+    all.moved_no_data = all.moved_no_data || sample.moved_no_data;
+    all.divergences += sample.divergences;
+    for (DivergenceExample example : sample.examples) {
       if (all.examples.size() == TreeComparison::kExamples) break;
       example.path = fmt::format("client-{}/{}", i, example.path);
       all.examples.push_back(std::move(example));
     }
-    for (const FailedCalls& calls : one.failed_calls) add_failed_calls(calls, all.failed_calls);
-    if (one.course) {
-      grid.merge(unpack_course(*one.course), static_cast<std::uint64_t>(later_s * 1e9));
+    for (const FailedCalls& calls : sample.failed_calls) add_failed_calls(calls, all.failed_calls);
+    if (sample.course) {
+      grid.merge(unpack_course(*sample.course), static_cast<std::uint64_t>(later_s * 1e9));
     }
-    if (one.tree) add_tree(all.tree, *one.tree, i);
+    if (sample.tree) add_tree(all.tree, *sample.tree, i);
   }
   all.latency = merge(clients, &Sample::latency);
   all.service = merge(clients, &Sample::service);
@@ -300,14 +301,15 @@ bool has_clients(const Measurement& measurement) {
 }
 
 bool moves_bytes(const ClientsSample& clients) {
-  return std::ranges::any_of(clients.each, [](const ClientFigures& one) { return one.bytes > 0; });
+  return std::ranges::any_of(clients.each,
+                             [](const ClientFigures& client) { return client.bytes > 0; });
 }
 
 std::vector<double> rates_of_clients(const ClientsSample& clients, bool in_bytes) {
   std::vector<double> rates;
-  for (const ClientFigures& one : clients.each) {
-    const auto work = static_cast<double>(in_bytes ? one.bytes : one.operations);
-    rates.push_back(one.elapsed_s > 0 ? work / one.elapsed_s : 0);
+  for (const ClientFigures& client : clients.each) {
+    const auto work = static_cast<double>(in_bytes ? client.bytes : client.operations);
+    rates.push_back(client.elapsed_s > 0 ? work / client.elapsed_s : 0);
   }
   return rates;
 }

@@ -56,20 +56,20 @@ class Failures {
  private:
   void add(const Sample& sample) {
     if (sample.reel || sample.tree) ++samples_;
-    const auto count = [&](DivergenceClass one) -> std::uint64_t {
+    const auto count = [&](DivergenceClass kind) -> std::uint64_t {
       if (!sample.reel) return 0;
-      const auto found = sample.reel->divergences.find(std::string(divergence_class_name(one)));
+      const auto found = sample.reel->divergences.find(std::string(divergence_class_name(kind)));
       return found == sample.reel->divergences.end() ? 0 : found->second;
     };
     mismatches_ += count(DivergenceClass::mismatch);
     contents_ += count(DivergenceClass::content);
-    for (const DivergenceExample& one : sample.examples) {
-      if (first_.empty() && is_failure(one.kind_of)) first_ = describe_divergence(one);
+    for (const DivergenceExample& example : sample.examples) {
+      if (first_.empty() && is_failure(example.kind_of)) first_ = describe_divergence(example);
     }
     if (!sample.tree) return;
     differences_ += sample.tree->differences;
-    for (const TreeDifference& one : sample.tree->examples) {
-      if (first_.empty()) first_ = fmt::format("{} {}", one.path, one.text);
+    for (const TreeDifference& difference : sample.tree->examples) {
+      if (first_.empty()) first_ = fmt::format("{} {}", difference.path, difference.text);
     }
   }
 
@@ -83,27 +83,28 @@ Failures all_failures(const Result& result) {
   return failures;
 }
 
-bool same_calls(const FailedCalls& one, const FailedCalls& other) {
-  return one.volume == other.volume && one.operation == other.operation && one.error == other.error;
+bool same_calls(const FailedCalls& calls, const FailedCalls& other) {
+  return calls.volume == other.volume && calls.operation == other.operation &&
+         calls.error == other.error;
 }
 
 // Whether an example of a divergence is a failed call (operation_classes.h).
-bool is_failed_example(const DivergenceExample& one) {
+bool is_failed_example(const DivergenceExample& example) {
   Operation operation;
-  if (one.result >= 0 || !find_operation_kind(one.operation, operation.kind)) return false;
-  operation.expected = one.expected;
-  return is_failed_call(operation, one.result);
+  if (example.result >= 0 || !find_operation_kind(example.operation, operation.kind)) return false;
+  operation.expected = example.expected;
+  return is_failed_call(operation, example.result);
 }
 
 // Each volume, operation and error once. Of older results, what the examples tell.
 std::vector<FailedCalls> failed_calls_of(const Sample& sample) {
   std::vector<FailedCalls> calls;
-  for (const FailedCalls& one : sample.failed_calls) add_failed_calls(one, calls);
+  for (const FailedCalls& call : sample.failed_calls) add_failed_calls(call, calls);
   if (!calls.empty()) return calls;
-  for (const DivergenceExample& one : sample.examples) {
-    if (!is_failed_example(one)) continue;
-    add_failed_calls({std::string(role_name(Role::near)), one.operation,
-                      errno_name(static_cast<int>(-one.result)), 1},
+  for (const DivergenceExample& example : sample.examples) {
+    if (!is_failed_example(example)) continue;
+    add_failed_calls({std::string(role_name(Role::near)), example.operation,
+                      errno_name(static_cast<int>(-example.result)), 1},
                      calls);
   }
   return calls;
@@ -188,16 +189,16 @@ constexpr ErrorAdvice kAdvice[] = {
 
 }  // namespace
 
-std::string describe_divergence(const DivergenceExample& one) {
+std::string describe_divergence(const DivergenceExample& example) {
   const auto result = [](std::int64_t value) {
     return value < 0 ? errno_name(static_cast<int>(-value)) : fmt::format("{}", value);
   };
   const std::string what =
-      one.kind_of == divergence_class_name(DivergenceClass::content)
-          ? fmt::format("the content differs from byte {} of the file on", one.result)
-          : fmt::format("expected {}, got {}", result(one.expected), result(one.result));
-  return fmt::format("position {}, thread {}, {} {}: {}", one.position, one.thread, one.operation,
-                     printable(one.path), what);
+      example.kind_of == divergence_class_name(DivergenceClass::content)
+          ? fmt::format("the content differs from byte {} of the file on", example.result)
+          : fmt::format("expected {}, got {}", result(example.expected), result(example.result));
+  return fmt::format("position {}, thread {}, {} {}: {}", example.position, example.thread,
+                     example.operation, printable(example.path), what);
 }
 
 Differences differences_of(const Measurement& measurement) {
@@ -242,8 +243,8 @@ std::string failures_of(const Result& result, const Measurement& measurement) {
 }
 
 void add_failed_calls(const FailedCalls& calls, std::vector<FailedCalls>& all) {
-  const auto same =
-      std::ranges::find_if(all, [&](const FailedCalls& one) { return same_calls(one, calls); });
+  const auto same = std::ranges::find_if(
+      all, [&](const FailedCalls& failed_calls) { return same_calls(failed_calls, calls); });
   if (same == all.end()) {
     all.push_back(calls);
   } else {
@@ -256,7 +257,7 @@ std::vector<FailedWork> failed_work_of(const Measurement& measurement) {
   for (const Sample& sample : measurement.samples) {
     for (const FailedCalls& calls : failed_calls_of(sample)) {
       auto same = std::ranges::find_if(
-          all, [&](const FailedWork& one) { return same_calls(one.calls, calls); });
+          all, [&](const FailedWork& failed) { return same_calls(failed.calls, calls); });
       if (same == all.end()) {
         same = all.insert(same, FailedWork{.calls = calls, .fewest = calls.count});
       }

@@ -13,7 +13,7 @@
 namespace filereel {
 
 // "position 12, thread 0, open a/b: expected 0, got ENOENT".
-std::string describe_divergence(const DivergenceExample& one);
+std::string describe_divergence(const DivergenceExample& example);
 
 // How the samples of a replay differ from the trace, all together.
 struct Differences {

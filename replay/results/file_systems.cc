@@ -15,16 +15,16 @@ std::vector<std::string> file_systems_of(const Result& result) {
 std::vector<std::string> file_systems_of(std::span<const Result> results) {
   std::vector<std::string> names;
   for (const Result& result : results) {
-    for (const Measurement& one : result.measurements) {
-      if (!one.samples.empty() && !contains(names, one.file_system)) {
-        names.push_back(one.file_system);
+    for (const Measurement& measurement : result.measurements) {
+      if (!measurement.samples.empty() && !contains(names, measurement.file_system)) {
+        names.push_back(measurement.file_system);
       }
     }
   }
   return names;
 }
 
-bool same_volumes(const Result& one, const Result& other) {
+bool same_volumes(const Result& result, const Result& other) {
   const auto alike = [](const VolumeDescription& first, const VolumeDescription& second) {
     if (distinct_options(first.mount_options) != distinct_options(second.mount_options)) {
       return false;
@@ -32,7 +32,7 @@ bool same_volumes(const Result& one, const Result& other) {
     const bool known = !first.features.empty() && !second.features.empty();
     return !known || first.size != second.size || first.features == second.features;
   };
-  return std::ranges::all_of(one.volumes, [&](const VolumeDescription& first) {
+  return std::ranges::all_of(result.volumes, [&](const VolumeDescription& first) {
     return std::ranges::all_of(other.volumes, [&](const VolumeDescription& second) {
       return first.role != second.role || first.file_system != second.file_system ||
              first.part != second.part || alike(first, second);

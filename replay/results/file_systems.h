@@ -16,11 +16,11 @@ std::vector<std::string> file_systems_of(std::span<const Result> results);
 
 // Whether the volumes that both have for a role and a file system are made and mounted alike, as
 // far as is known. Features are compared of volumes of one size, as they depend on it.
-bool same_volumes(const Result& one, const Result& other);
+bool same_volumes(const Result& result, const Result& other);
 
 // Whether one can be the control of the other. An image in memory changes from session to session
 // by itself: by its pages, and by those of the host of a virtual machine.
-bool same_kind_of_storage(const VolumeDescription& one, const VolumeDescription& other);
+bool same_kind_of_storage(const VolumeDescription& volume, const VolumeDescription& other);
 
 // The measurements of one file system, with its volumes. A far volume with another file system is
 // kept if there is none with this one.

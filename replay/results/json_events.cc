@@ -191,11 +191,11 @@ class PlaceFiller : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Place
   std::string enclosing() const {
     std::string place;
     for (std::size_t i = 0; i < open_.size(); ++i) {
-      const Open& one = open_[i];
-      if (one.is_list) {
-        place += fmt::format("[{}]", one.elements - 1);
+      const Open& open = open_[i];
+      if (open.is_list) {
+        place += fmt::format("[{}]", open.elements - 1);
       } else if (i + 1 < open_.size()) {
-        place = joined_place(place, one.member);
+        place = joined_place(place, open.member);
       }
     }
     return place;

@@ -54,8 +54,8 @@ LatencySummary summarise(const Histogram& latency) {
 
 Histogram pooled_histogram(const Measurement& measurement, const std::string& kind) {
   Histogram pooled;
-  for (const LatencySummary* one : latencies_of(measurement, kind)) {
-    const Histogram histogram = histogram_of(*one);
+  for (const LatencySummary* latency : latencies_of(measurement, kind)) {
+    const Histogram histogram = histogram_of(*latency);
     if (histogram.empty()) return {};
     pooled.merge(histogram);
   }
@@ -79,12 +79,12 @@ LatencySummary pooled_latency(const Measurement& measurement, const std::string&
   }
   latency.count = 0;
   latency.max_us = latency.total_us = 0;
-  for (const LatencySummary* one : latencies_of(measurement, kind)) {
-    latency.count += one->count;
-    latency.errors += one->errors;
-    latency.bytes += one->bytes;
-    latency.total_us += one->total_us;
-    latency.max_us = std::max(latency.max_us, one->max_us);
+  for (const LatencySummary* summary : latencies_of(measurement, kind)) {
+    latency.count += summary->count;
+    latency.errors += summary->errors;
+    latency.bytes += summary->bytes;
+    latency.total_us += summary->total_us;
+    latency.max_us = std::max(latency.max_us, summary->max_us);
   }
   return latency;
 }

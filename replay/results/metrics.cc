@@ -207,7 +207,7 @@ Middle middle_of(const Metric& metric) {
 std::string title_of(const Metric& metric, std::span<const Measurement* const> measurements) {
   std::string title(metric.title);
   if (!title.ends_with(kMixedEnd)) return title;
-  const auto wrote = [](const Measurement* one) { return has_written(*one); };
+  const auto wrote = [](const Measurement* measurement) { return has_written(*measurement); };
   const bool some = std::ranges::any_of(measurements, wrote);
   if (some && !std::ranges::all_of(measurements, wrote)) return title;
   title.resize(title.size() - kMixedEnd.size());
@@ -261,10 +261,10 @@ std::vector<const Metric*> default_metrics(std::span<const Measurement* const> m
   constexpr double kLargeAccess = 64 << 10, kLargeFile = 1e6;  // bytes
   bool small = false, large = false, files = false, small_files = false;
   bool data = false, replays = false;
-  for (const Measurement* one : measurements) {
-    if (!one) continue;
-    replays = replays || info_of(one->kind).replays;
-    for (const Sample& sample : one->samples) {
+  for (const Measurement* measurement : measurements) {
+    if (!measurement) continue;
+    replays = replays || info_of(measurement->kind).replays;
+    for (const Sample& sample : measurement->samples) {
       files = files || sample.files > 0;
       data = data || sample.bytes > 0;
       const bool has_small =

@@ -23,10 +23,10 @@ bool is_of_state(int error) {
 
 }  // namespace
 
-std::string_view divergence_class_name(DivergenceClass one) {
+std::string_view divergence_class_name(DivergenceClass kind) {
   static constexpr std::array<std::string_view, kDivergenceClasses> kNames = {
       "mismatch", "consequence", "limit", "content"};
-  return kNames[static_cast<std::size_t>(one)];
+  return kNames[static_cast<std::size_t>(kind)];
 }
 
 bool is_about_attributes(OperationKind kind) {

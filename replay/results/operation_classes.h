@@ -34,7 +34,7 @@ enum class DivergenceClass : std::uint8_t {
   content,      // the data read differs from the data written
 };
 inline constexpr std::size_t kDivergenceClasses = 4;
-std::string_view divergence_class_name(DivergenceClass one);  // "mismatch", …
+std::string_view divergence_class_name(DivergenceClass kind);  // "mismatch", …
 
 // Whether the operation is about extended attributes.
 bool is_about_attributes(OperationKind kind);

@@ -125,14 +125,14 @@ std::int64_t next_number(ByteSpan bytes, std::size_t& at) {
 Bytes coded(std::span<const std::uint64_t> numbers) {
   Bytes bytes;
   std::int64_t zeros = 0;
-  for (const std::uint64_t one : numbers) {
-    if (one == 0) {
+  for (const std::uint64_t number : numbers) {
+    if (number == 0) {
       ++zeros;
       continue;
     }
     if (zeros > 0) append_number(bytes, zeros == 1 ? 0 : -zeros);
     zeros = 0;
-    append_number(bytes, static_cast<std::int64_t>(std::min<std::uint64_t>(one, INT64_MAX)));
+    append_number(bytes, static_cast<std::int64_t>(std::min<std::uint64_t>(number, INT64_MAX)));
   }
   return bytes;
 }
@@ -223,7 +223,7 @@ Histogram histogram_of(const SizeLatency& latency) {
 Histogram histogram_of(const LatencySummary& latency) {
   if (latency.histogram.empty()) {
     Histogram all;
-    for (const SizeLatency& one : latency.sizes) all.merge(histogram_of(one));
+    for (const SizeLatency& size : latency.sizes) all.merge(histogram_of(size));
     return all;
   }
   return unpack_histogram(latency.histogram, nanoseconds(latency.max_us),
@@ -235,7 +235,7 @@ void check_histograms(const LatencySummary& latency) {
     (void)bucket_counts(latency.histogram);
     return;
   }
-  for (const SizeLatency& one : latency.sizes) (void)bucket_counts(one.histogram);
+  for (const SizeLatency& size : latency.sizes) (void)bucket_counts(size.histogram);
 }
 
 std::string size_class_text(const std::string& kind, std::uint64_t up_to) {
@@ -246,10 +246,10 @@ std::string size_class_text(const std::string& kind, std::uint64_t up_to) {
 
 Course pack_course(const TimeGrid& grid) {
   std::vector<std::uint64_t> operations, bytes, syncs;
-  for (const TimeGrid::Interval& one : grid.intervals()) {
-    operations.insert(operations.end(), one.operations.begin(), one.operations.end());
-    bytes.push_back(one.bytes);
-    syncs.push_back(one.syncs);
+  for (const TimeGrid::Interval& interval : grid.intervals()) {
+    operations.insert(operations.end(), interval.operations.begin(), interval.operations.end());
+    bytes.push_back(interval.bytes);
+    syncs.push_back(interval.syncs);
   }
   return {.interval_s = static_cast<double>(grid.width_ns()) * 1e-9,
           .intervals = static_cast<std::uint32_t>(grid.intervals().size()),

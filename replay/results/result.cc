@@ -110,7 +110,8 @@ void keep_figures(Sample& sample) {
   sample.course.reset();
   sample.slowest = {};
   if (!sample.clients) return;
-  for (ClientFigures& one : sample.clients->each) one.bytes_course = one.operations_course = {};
+  for (ClientFigures& client : sample.clients->each)
+    client.bytes_course = client.operations_course = {};
 }
 
 bool was_cut_short(const Sample& sample) {
@@ -151,8 +152,8 @@ Summary Measurement::summary() const {
   for (const Sample& sample : samples) rates.push_back(rates_of(*this, sample, until));
   const auto spread = [&](std::optional<double> SampleRates::* rate) {
     std::vector<double> values;
-    for (const SampleRates& one : rates) {
-      if (one.*rate) values.push_back(*(one.*rate));
+    for (const SampleRates& sample_rates : rates) {
+      if (sample_rates.*rate) values.push_back(*(sample_rates.*rate));
     }
     return spread_of(values, Middle::of_rates);
   };
@@ -195,8 +196,8 @@ double Measurement::median_count(const std::string& call) const {
 }
 
 const WorkRecord* Result::work_of(const Measurement& measurement) const {
-  return find_if_or_null(plan.work, [&](const WorkRecord& one) {
-    return one.job == measurement.workload && one.set == measurement.set;
+  return find_if_or_null(plan.work, [&](const WorkRecord& work) {
+    return work.job == measurement.workload && work.set == measurement.set;
   });
 }
 
@@ -231,7 +232,8 @@ void Result::add(Measurement& measurement, Sample sample) {
 }
 
 void Result::keep_figures() {
-  for (Measurement& one : measurements) std::ranges::for_each(one.samples, filereel::keep_figures);
+  for (Measurement& measurement : measurements)
+    std::ranges::for_each(measurement.samples, filereel::keep_figures);
   std::ranges::for_each(control, &Result::keep_figures);
 }
 

@@ -67,8 +67,8 @@ Parameters parameters_from_json(const Json& json, const char* key) {
 }
 
 PhaseEnd phase_end_from_name(const std::string& name) {
-  for (const PhaseEnd one : {PhaseEnd::work, PhaseEnd::time}) {
-    if (phase_end_name(one) == name) return one;
+  for (const PhaseEnd end : {PhaseEnd::work, PhaseEnd::time}) {
+    if (phase_end_name(end) == name) return end;
   }
   throw SchemaError{fmt::format("unknown phase end '{}'", name)};
 }
@@ -76,8 +76,8 @@ PhaseEnd phase_end_from_name(const std::string& name) {
 JobKind kind_from_json(const Json& json) {
   std::string name;
   get(json, "kind", name);
-  for (const JobKind one : job_kinds()) {
-    if (info_of(one).name == name) return one;
+  for (const JobKind kind : job_kinds()) {
+    if (info_of(kind).name == name) return kind;
   }
   throw SchemaError{fmt::format("unknown kind '{}'", name)};
 }
@@ -235,9 +235,9 @@ void read_control(StoredPart& stored, Result& result) {
 // as in "ext4 to ntfs".
 void adopt_older(Result& result) {
   mark_older_bytes(result);
-  for (Measurement& one : result.measurements) {
-    const std::size_t others = one.file_system.find(" to ");
-    if (others != std::string::npos) one.file_system.erase(others);
+  for (Measurement& measurement : result.measurements) {
+    const std::size_t others = measurement.file_system.find(" to ");
+    if (others != std::string::npos) measurement.file_system.erase(others);
   }
 }
 

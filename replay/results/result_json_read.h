@@ -102,14 +102,14 @@ struct StoredMeasurement {
 
 template <>
 struct JsonFunctions<StoredMeasurement> {
-  static void set(StoredMeasurement& one, const JsonEvent& event, const char* key) {
-    JsonFunctions<Json>::set(one.json, event, key);
+  static void set(StoredMeasurement& stored, const JsonEvent& event, const char* key) {
+    JsonFunctions<Json>::set(stored.json, event, key);
   }
-  static JsonPlace member(StoredMeasurement& one, std::string_view name) {
-    const JsonPlace place = JsonFunctions<Json>::member(one.json, name);
+  static JsonPlace member(StoredMeasurement& stored, std::string_view name) {
+    const JsonPlace place = JsonFunctions<Json>::member(stored.json, name);
     if (name != "samples") return place;
-    one.json["samples"] = Json::array();
-    return place_of(one.samples, "samples");
+    stored.json["samples"] = Json::array();
+    return place_of(stored.samples, "samples");
   }
 };
 
@@ -125,9 +125,9 @@ struct JsonFunctions<StoredMeasurements> {
     measurements.list.clear();
   }
   static JsonPlace element(StoredMeasurements& measurements, const char* key) {
-    StoredMeasurement& one = measurements.list.emplace_back();
-    one.samples.detail = measurements.detail;
-    return place_of(one, key);
+    StoredMeasurement& stored = measurements.list.emplace_back();
+    stored.samples.detail = measurements.detail;
+    return place_of(stored, key);
   }
 };
 

@@ -117,8 +117,8 @@ void add_matrices(Json& list, const Result& result, const JobRecord& job) {
                                         {"axes", job.axes}});
     for (const Metric& metric : metrics()) {
       std::vector<std::optional<Spread>> figures;
-      for (const Measurement* one : cells.points) {
-        figures.push_back(one ? spread_of(metric, result, *one) : std::nullopt);
+      for (const Measurement* point : cells.points) {
+        figures.push_back(point ? spread_of(metric, result, *point) : std::nullopt);
       }
       if (std::ranges::none_of(figures, [](const auto& one) { return one.has_value(); })) continue;
       std::size_t first = 0;
@@ -154,7 +154,8 @@ Json volumes_json(const Result& result) {
 
 Json measurements_json(const Result& result) {
   Json list = Json::array();
-  for (const Measurement& one : result.measurements) list.push_back(measurement_json(one));
+  for (const Measurement& measurement : result.measurements)
+    list.push_back(measurement_json(measurement));
   return list;
 }
 

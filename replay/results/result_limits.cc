@@ -31,15 +31,15 @@ class LimitChecker {
 
   std::string find() {
     at_most(result_.volumes.size(), kMostVolumes, "volumes");
-    for (const VolumeDescription& one : result_.volumes) {
-      at_most(one.drives.size(), kMostDrives, "drives of a volume");
-      at_most(one.states.size(), kMostDrives, "states of a volume");
-      at_most(one.features.size(), kMostNames, "features of a volume");
-      if (one.network) look_at(*one.network);
+    for (const VolumeDescription& volume : result_.volumes) {
+      at_most(volume.drives.size(), kMostDrives, "drives of a volume");
+      at_most(volume.states.size(), kMostDrives, "states of a volume");
+      at_most(volume.features.size(), kMostNames, "features of a volume");
+      if (volume.network) look_at(*volume.network);
     }
     at_most(result_.baselines.size(), kMostBaselines, "block baselines");
     at_most(result_.measurements.size(), kMostMeasurements, "measurements");
-    for (const Measurement& one : result_.measurements) look_at(one);
+    for (const Measurement& measurement : result_.measurements) look_at(measurement);
     for (const Result& control : result_.control) {
       at_most(control.measurements.size(), kMostMeasurements, "measurements");
       for (const Measurement& one : control.measurements) look_at(one);
@@ -48,7 +48,7 @@ class LimitChecker {
     at_most(operations_.size(), kMostNames, "operations");
     at_most(sets_.size() * operations_.size(), kMostCells, "sets times operations");
     at_most(file_systems_.size(), kMostFileSystems, "file systems");
-    for (const WorkRecord& one : result_.plan.work) look_at(one);
+    for (const WorkRecord& work : result_.plan.work) look_at(work);
     look_at_sweeps();
     return std::move(found_);
   }
@@ -80,23 +80,24 @@ class LimitChecker {
     });
   }
 
-  void look_at(const Measurement& one) {
-    for (const std::string* name : {&one.workload, &one.set, &one.operation, &one.file_system,
-                                    &one.driver, &one.work_digest}) {
+  void look_at(const Measurement& measurement) {
+    for (const std::string* name :
+         {&measurement.workload, &measurement.set, &measurement.operation, &measurement.file_system,
+          &measurement.driver, &measurement.work_digest}) {
       check_name(*name);
     }
-    for (const auto& [axis, value] : one.parameters) {
+    for (const auto& [axis, value] : measurement.parameters) {
       check_name(axis);
       check_name(value);
     }
     if (found_.empty()) {  // they may be long
-      sets_.insert(one.set);
-      operations_.insert(one.operation);
-      file_systems_.insert(one.file_system);
+      sets_.insert(measurement.set);
+      operations_.insert(measurement.operation);
+      file_systems_.insert(measurement.file_system);
     }
-    at_most(one.samples.size(), kMostRuns, "samples of a measurement");
+    at_most(measurement.samples.size(), kMostRuns, "samples of a measurement");
     std::set<std::string_view> kinds;
-    for (const Sample& sample : one.samples) {
+    for (const Sample& sample : measurement.samples) {
       check_time(sample.elapsed_s, "elapsed_s", sample);
       check_time(sample.durable_s, "durable_s", sample);
       for (const auto& [kind, latency] : sample.latency) {
@@ -113,20 +114,20 @@ class LimitChecker {
   void look_at(const ClientsSample& clients, const Sample& sample) {
     at_most(clients.each.size(), kMostClients, "clients");
     check_time(clients.first_ended_s, "first_ended_s", sample);
-    for (const ClientFigures& one : clients.each) {
-      check_name(one.host);
-      check_time(one.start_s, "start_s", sample);
-      check_time(one.elapsed_s, "elapsed_s", sample);
-      check_time(one.durable_s, "durable_s", sample);
-      check_packed([&one] { (void)unpack_client_course(one); });
+    for (const ClientFigures& client : clients.each) {
+      check_name(client.host);
+      check_time(client.start_s, "start_s", sample);
+      check_time(client.elapsed_s, "elapsed_s", sample);
+      check_time(client.durable_s, "durable_s", sample);
+      check_packed([&client] { (void)unpack_client_course(client); });
     }
   }
 
   // Unpacks everything once, so that later readers need not expect errors.
   void look_at_packed(const Sample& sample) {
     for (const auto* kinds : {&sample.latency, &sample.service}) {
-      for (const auto& one : *kinds) {
-        const LatencySummary& latency = one.second;
+      for (const auto& kind : *kinds) {
+        const LatencySummary& latency = kind.second;
         at_most(latency.sizes.size(), kMostSizes, "sizes of operations");
         check_packed([&latency] { check_histograms(latency); });
       }
@@ -160,8 +161,9 @@ class LimitChecker {
         for (const std::string& value : axis.values) check_name(value);
       }
       std::set<std::pair<std::string_view, std::string_view>> matrices;
-      for (const Measurement& one : result_.measurements) {
-        if (one.workload == job.name) matrices.emplace(one.file_system, one.operation);
+      for (const Measurement& measurement : result_.measurements) {
+        if (measurement.workload == job.name)
+          matrices.emplace(measurement.file_system, measurement.operation);
       }
       cells += matrices.size() * points_of(job.axes);
     }

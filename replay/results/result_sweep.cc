@@ -49,19 +49,20 @@ std::uint64_t points_of(const std::vector<SweepAxis>& axes) {
 std::vector<SweepCells> cells_of(const Result& result, const JobRecord& job) {
   const PointFinder finder(job.axes);
   std::vector<SweepCells> all;
-  for (const Measurement& one : result.measurements) {
-    if (one.workload != job.name) continue;
-    const std::optional<std::uint64_t> point = finder.point_of(one);
+  for (const Measurement& measurement : result.measurements) {
+    if (measurement.workload != job.name) continue;
+    const std::optional<std::uint64_t> point = finder.point_of(measurement);
     if (!point) continue;
     auto cells = std::ranges::find_if(all, [&](const SweepCells& other) {
-      return other.set == one.set && other.file_system == one.file_system &&
-             other.operation == one.operation;
+      return other.set == measurement.set && other.file_system == measurement.file_system &&
+             other.operation == measurement.operation;
     });
     if (cells == all.end()) {
-      cells = all.insert(all.end(), {one.set, one.file_system, one.operation, {}});
+      cells = all.insert(all.end(),
+                         {measurement.set, measurement.file_system, measurement.operation, {}});
       cells->points.resize(points_of(job.axes));
     }
-    cells->points[*point] = &one;
+    cells->points[*point] = &measurement;
   }
   return all;
 }

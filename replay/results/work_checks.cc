@@ -63,18 +63,20 @@ struct FailedKind {
 };
 
 void for_each_sample(const Result& result, const std::function<void(const Sample&)>& look) {
-  for (const Measurement& one : result.measurements) std::ranges::for_each(one.samples, look);
+  for (const Measurement& measurement : result.measurements)
+    std::ranges::for_each(measurement.samples, look);
 }
 
 void check_calls(Result& result) {
   std::map<std::tuple<std::string, std::string, std::string, std::string>, FailedKind> failures;
-  for (const Measurement& one : result.measurements) {
-    for (FailedWork& work : failed_work_of(one)) {
+  for (const Measurement& measurement : result.measurements) {
+    for (FailedWork& work : failed_work_of(measurement)) {
       const FailedCalls& calls = work.calls;
-      FailedKind& failure = failures[{one.file_system, calls.volume, calls.operation, calls.error}];
+      FailedKind& failure =
+          failures[{measurement.file_system, calls.volume, calls.operation, calls.error}];
       ++failure.measurements;
       if (failure.of && failure.work.calls.count >= calls.count) continue;
-      failure.of = &one;
+      failure.of = &measurement;
       failure.work = std::move(work);
     }
   }
@@ -93,11 +95,11 @@ void check_throttling(Result& result) {
   std::size_t looks = 0, throttled = 0;
   Throttling all;
   for_each_sample(result, [&](const Sample& sample) {
-    const Conditions& one = sample.conditions;
-    if (!one.cpu_periods || !one.cpu_throttled_periods) return;
+    const Conditions& conditions = sample.conditions;
+    if (!conditions.cpu_periods || !conditions.cpu_throttled_periods) return;
     ++looks;
-    all.add(throttling_of(one));
-    if (is_throttled(one)) ++throttled;
+    all.add(throttling_of(conditions));
+    if (is_throttled(conditions)) ++throttled;
   });
   if (throttled == 0) return;
   result.warn({"cpu-throttled",
@@ -148,18 +150,18 @@ void check_weights(Result& result) {
   std::size_t looks = 0, count = 0;
   const Measurement* worst = nullptr;
   std::pair<std::uint64_t, std::uint64_t> range = {1, 1};
-  for (const Measurement& one : result.measurements) {
+  for (const Measurement& measurement : result.measurements) {
     std::vector<std::uint64_t> operations;
-    for (const Sample& sample : one.samples) {
+    for (const Sample& sample : measurement.samples) {
       if (!has_failed(sample) && sample.operations > 0) operations.push_back(sample.operations);
     }
-    if (one.ends != PhaseEnd::time || operations.size() < 2) continue;
+    if (measurement.ends != PhaseEnd::time || operations.size() < 2) continue;
     ++looks;
     const auto [least, most] = std::ranges::minmax(operations);
     if (most < kRatio * least) continue;
     ++count;
     if (worst && most * range.first <= range.second * least) continue;
-    worst = &one;
+    worst = &measurement;
     range = {least, most};
   }
   if (!worst) return;
@@ -190,16 +192,16 @@ void check_shares(Result& result) {
   const Measurement* worst = nullptr;
   std::string kind;
   double longest_us = kLeast_us;
-  for (const Measurement& one : result.measurements) {
+  for (const Measurement& measurement : result.measurements) {
     bool is_slow = false;
-    for (const Sample& sample : one.samples) {
+    for (const Sample& sample : measurement.samples) {
       const auto& latencies = sample.service.empty() ? sample.latency : sample.service;
       for (const auto& [name, latency] : latencies) {
         if (may_last(name)) continue;
         is_slow = is_slow || latency.max_us >= kLeast_us;
         if (latency.max_us < longest_us) continue;
         longest_us = latency.max_us;
-        worst = &one;
+        worst = &measurement;
         kind = name;
       }
     }

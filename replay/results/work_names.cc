@@ -36,8 +36,8 @@ void rename_job(Result& result, const std::string& from, const std::string& to) 
   }
   for (ReportView& view : result.plan.report) std::ranges::replace(view.jobs, from, to);
   rename_in_indexes(result, from, to);
-  for_each_measurement(result, [&](Measurement& one) {
-    if (one.workload == from) one.workload = to;
+  for_each_measurement(result, [&](Measurement& measurement) {
+    if (measurement.workload == from) measurement.workload = to;
   });
 }
 
@@ -47,8 +47,8 @@ void rename_set(Result& result, const std::string& from, const std::string& to) 
   }
   for (ReportView& view : result.plan.report) std::ranges::replace(view.sets, from, to);
   rename_in_indexes(result, from, to);
-  for_each_measurement(result, [&](Measurement& one) {
-    if (one.set == from) one.set = to;
+  for_each_measurement(result, [&](Measurement& measurement) {
+    if (measurement.set == from) measurement.set = to;
   });
 }
 
@@ -60,27 +60,29 @@ const std::string& name_of(const WorkRecord& work) {
 bool has_name(const Result& result, const WorkRecord& like, const std::string& name) {
   const bool of_job = like.set.empty();
   return std::ranges::any_of(result.plan.work,
-                             [&](const WorkRecord& one) {
-                               return one.set.empty() == of_job && name_of(one) == name;
+                             [&](const WorkRecord& work) {
+                               return work.set.empty() == of_job && name_of(work) == name;
                              }) ||
-         std::ranges::any_of(result.measurements, [&](const Measurement& one) {
-           return (of_job ? one.workload : one.set) == name;
+         std::ranges::any_of(result.measurements, [&](const Measurement& measurement) {
+           return (of_job ? measurement.workload : measurement.set) == name;
          });
 }
 
 std::set<std::string> digests_of(const Result& result, const WorkRecord& work) {
   std::set<std::string> digests;
-  for (const Measurement& one : result.measurements) {
-    if (one.workload == work.job && one.set == work.set) digests.insert(one.work_digest);
+  for (const Measurement& measurement : result.measurements) {
+    if (measurement.workload == work.job && measurement.set == work.set)
+      digests.insert(measurement.work_digest);
   }
   digests.erase("");
   return digests;
 }
 
-bool do_the_same(const Result& one, const WorkRecord& first, const Result& other,
+bool do_the_same(const Result& result, const WorkRecord& first, const Result& other,
                  const WorkRecord& second) {
   if (first.set.empty() != second.set.empty()) return false;
-  const std::set<std::string> known = digests_of(one, first), digests = digests_of(other, second);
+  const std::set<std::string> known = digests_of(result, first),
+                              digests = digests_of(other, second);
   return std::ranges::any_of(digests,
                              [&](const std::string& digest) { return known.contains(digest); });
 }

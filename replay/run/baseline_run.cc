@@ -269,11 +269,11 @@ class BaselineRun {
 // The result's baselines of the shape on any file system, each pattern once.
 std::vector<BlockBaseline> known_of(const Result& result, const AccessShape& shape) {
   std::vector<BlockBaseline> known;
-  for (const BlockBaseline& one : result.baselines) {
-    const bool fits =
-        one.block_size == baseline_block_size(shape.block_size) && one.depth == shape.depth;
-    const bool told = contains(known, one.pattern, &BlockBaseline::pattern);
-    if (fits && !told) known.push_back(one);
+  for (const BlockBaseline& baseline : result.baselines) {
+    const bool fits = baseline.block_size == baseline_block_size(shape.block_size) &&
+                      baseline.depth == shape.depth;
+    const bool told = contains(known, baseline.pattern, &BlockBaseline::pattern);
+    if (fits && !told) known.push_back(baseline);
   }
   return known;
 }
@@ -322,13 +322,14 @@ double baseline_seconds(std::size_t shapes) {
 
 void add_baselines(std::span<const BlockBaseline> baselines, const std::string& file_system,
                    Result& result) {
-  for (BlockBaseline one : baselines) {
-    one.file_system = file_system;
+  for (BlockBaseline baseline : baselines) {
+    baseline.file_system = file_system;
     const auto same = [&](const BlockBaseline& other) {
-      return other.file_system == one.file_system && other.pattern == one.pattern &&
-             other.block_size == one.block_size && other.depth == one.depth;
+      return other.file_system == baseline.file_system && other.pattern == baseline.pattern &&
+             other.block_size == baseline.block_size && other.depth == baseline.depth;
     };
-    if (std::ranges::none_of(result.baselines, same)) result.baselines.push_back(std::move(one));
+    if (std::ranges::none_of(result.baselines, same))
+      result.baselines.push_back(std::move(baseline));
   }
 }
 

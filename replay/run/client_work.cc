@@ -71,7 +71,7 @@ std::string text_of(const std::optional<StepSamples>& own, const StartFigures& s
                {"planned_s", start.planned_s},
                {"clock_error_s", start.clock_error_s},
                {"samples", {sample_to_json(own->all)}}};
-  for (const Sample& one : own->by_volume) json["samples"].push_back(sample_to_json(one));
+  for (const Sample& sample : own->by_volume) json["samples"].push_back(sample_to_json(sample));
   return json.dump();
 }
 
@@ -114,13 +114,13 @@ std::vector<Sample> merged(const std::vector<std::string>& texts, const Clients&
 // What clients but the first need: whether and why a step failed.
 std::string short_text(std::span<const Sample> samples) {
   Json json = Json::array();
-  for (Sample one : samples) {
-    one.latency.clear();
-    one.service.clear();
-    one.slowest.clear();
-    one.course.reset();
-    one.clients.reset();
-    json.push_back(sample_to_json(one));
+  for (Sample sample : samples) {
+    sample.latency.clear();
+    sample.service.clear();
+    sample.slowest.clear();
+    sample.course.reset();
+    sample.clients.reset();
+    json.push_back(sample_to_json(sample));
   }
   return json.dump();
 }
@@ -266,7 +266,7 @@ void note_clients(Clients& clients, const Plan& plan, Result& result) {
     if (options.share) settings.emplace_back("share", "true");
     if (options.shift > 0) settings.emplace_back("shift", std::to_string(options.shift));
   }
-  for (Warning& one : compare_clients(clients)) result.warn(std::move(one));
+  for (Warning& client : compare_clients(clients)) result.warn(std::move(client));
 }
 
 void gather_warnings(Clients& clients, Result& result) {

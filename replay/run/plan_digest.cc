@@ -20,10 +20,10 @@ Json steps_to_json(const Job& job) {
   Result unused;
   const auto fitted = job.fit(0, {.volumes = {}, .free_bytes = 0, .result = unused});
   Json json = Json::array();
-  for (const Step& one : fitted->steps()) {
-    const AccessShape shape = one.access.value_or(AccessShape{});
-    json.push_back({one.operation, one.bytes, one.files, one.operations, one.ends_after_s,
-                    one.only_reads, shape.random, shape.block_size, shape.depth});
+  for (const Step& step : fitted->steps()) {
+    const AccessShape shape = step.access.value_or(AccessShape{});
+    json.push_back({step.operation, step.bytes, step.files, step.operations, step.ends_after_s,
+                    step.only_reads, shape.random, shape.block_size, shape.depth});
   }
   return json;
 }
@@ -50,7 +50,7 @@ std::string common_plan(const RunRequest& request) {
     const JobOptions options = job->options(0);
     const JobNeeds needs = job->needs({.count = job->volume_count().least});
     Json space = Json::array();
-    for (const VolumeNeeds& one : needs.volumes) space.push_back(one.least);
+    for (const VolumeNeeds& volume : needs.volumes) space.push_back(volume.least);
     Json work = Json::array();
     for (std::uint64_t point = 0; point < job->points(); ++point) {
       work.push_back(job->work_digest(point));

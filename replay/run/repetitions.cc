@@ -36,11 +36,11 @@ bool Repetitions::next(std::span<Measurement* const> measurements) {
   }
   std::vector<double> widths;
   double wanted = automatic_->least;
-  for (const Measurement* one : measurements) {
-    const double width = widths.emplace_back(relative_width(*one, *automatic_));
+  for (const Measurement* measurement : measurements) {
+    const double width = widths.emplace_back(relative_width(*measurement, *automatic_));
     // The width of intervals is proportional to 1 / sqrt(number of samples).
-    wanted = std::max(
-        wanted, std::isfinite(width) ? run_ * width * width : runs_by_variation(*one, *automatic_));
+    wanted = std::max(wanted, std::isfinite(width) ? run_ * width * width
+                                                   : runs_by_variation(*measurement, *automatic_));
   }
   const char* const why = run_ > 0 ? why_end(widths, wanted) : nullptr;
   if (agreed_(why != nullptr)) {

@@ -126,7 +126,7 @@ void name_warnings(const Job& job, std::size_t before, Result& result) {
   std::vector<Warning> fresh(first, result.warnings.end());
   result.warnings.erase(first, result.warnings.end());
   const std::string name = name_for_warnings(job, result);
-  for (Warning& one : fresh) result.warn(std::move(one), name);
+  for (Warning& warning : fresh) result.warn(std::move(warning), name);
 }
 
 std::size_t measurements_of(const Step& step) {

@@ -62,16 +62,16 @@ std::string name_at(const Job& job, std::uint64_t point) {
 
 // Whether the last sample of any measurement ended at a divergence, as requested.
 bool ended_early(std::span<Measurement* const> measurements) {
-  return std::ranges::any_of(measurements, [](const Measurement* one) {
-    return !one->samples.empty() && one->samples.back().reel &&
-           one->samples.back().reel->ended_early;
+  return std::ranges::any_of(measurements, [](const Measurement* measurement) {
+    return !measurement->samples.empty() && measurement->samples.back().reel &&
+           measurement->samples.back().reel->ended_early;
   });
 }
 
 // Whether filereel was stopped during this repetition.
 bool was_stopped(std::span<Measurement* const> measurements, std::uint32_t run) {
-  return std::ranges::any_of(measurements, [&](const Measurement* one) {
-    return std::ranges::any_of(one->samples, [&](const Sample& sample) {
+  return std::ranges::any_of(measurements, [&](const Measurement* measurement) {
+    return std::ranges::any_of(measurement->samples, [&](const Sample& sample) {
       return sample.run == run && sample.conditions.stops.value_or(0) > 0;
     });
   });
@@ -153,7 +153,7 @@ class Run {
     for (const std::unique_ptr<Volume>& volume : stage.volumes) volume->finish(request_.keep);
     for (Result* result : results_) {
       std::vector<Measurement*> all;
-      for (Measurement& one : result->measurements) all.push_back(&one);
+      for (Measurement& measurement : result->measurements) all.push_back(&measurement);
       result->complete = !ended_early(all);
       observer_.result_grew(*result);
     }

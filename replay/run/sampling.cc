@@ -26,12 +26,12 @@ double microseconds(std::uint64_t ns) {
 std::vector<SizeLatency> sizes_of(const KindStatistics& kind) {
   std::vector<SizeLatency> sizes;
   for (std::size_t size = 0; size < kSizeClasses; ++size) {
-    const Histogram& one = kind.by_size[size];
-    if (one.empty()) continue;
+    const Histogram& histogram = kind.by_size[size];
+    if (histogram.empty()) continue;
     sizes.push_back({.up_to = most_of_class(size),
-                     .max_us = microseconds(one.max()),
-                     .total_us = microseconds(one.total()),
-                     .histogram = pack_histogram(one)});
+                     .max_us = microseconds(histogram.max()),
+                     .total_us = microseconds(histogram.total()),
+                     .histogram = pack_histogram(histogram)});
   }
   return sizes;
 }
@@ -50,20 +50,21 @@ LatencySummary summarise(const KindStatistics& kind) {
 
 std::vector<SlowRecord> slowest_of(const ReplayStatistics& statistics, const PathTable& paths) {
   std::vector<SlowRecord> list;
-  for (const SlowOperation& one : statistics.slowest.operations()) {
+  for (const SlowOperation& operation : statistics.slowest.operations()) {
     // An operation that began in the warm-up may end after it.
-    const std::uint64_t begin = std::max(one.end_ns - one.latency_ns, statistics.begin_ns);
-    const OperationInfo& info = operation_info(one.kind);
+    const std::uint64_t begin =
+        std::max(operation.end_ns - operation.latency_ns, statistics.begin_ns);
+    const OperationInfo& info = operation_info(operation.kind);
     list.push_back({.operation = std::string(info.name),
-                    .path = paths.relative(one.path),
-                    .offset = one.offset,
-                    .length = one.length,
-                    .thread = one.thread,
+                    .path = paths.relative(operation.path),
+                    .offset = operation.offset,
+                    .length = operation.length,
+                    .thread = operation.thread,
                     .at_s = std::round(microseconds(begin - statistics.begin_ns)) / 1e6,
-                    .latency_us = microseconds(one.latency_ns),
-                    .position = one.position});
-    if (one.service_ns != one.latency_ns) {
-      list.back().service_us = microseconds(one.service_ns);
+                    .latency_us = microseconds(operation.latency_ns),
+                    .position = operation.position});
+    if (operation.service_ns != operation.latency_ns) {
+      list.back().service_us = microseconds(operation.service_ns);
     }
   }
   std::ranges::stable_sort(list, std::greater{}, &SlowRecord::latency_us);
@@ -71,11 +72,12 @@ std::vector<SlowRecord> slowest_of(const ReplayStatistics& statistics, const Pat
 }
 
 void add_failed_calls(const ReplayOutcome& outcome, std::optional<Role> role, Sample& sample) {
-  for (const FailureCount& one : outcome.statistics.failures) {
+  for (const FailureCount& failure : outcome.statistics.failures) {
     const std::string error =
-        one.error == 0 ? std::string(FailedCalls::kCutShort) : errno_name(one.error);
-    sample.failed_calls.push_back({std::string(role_name(role.value_or(one.role))),
-                                   std::string(operation_info(one.kind).name), error, one.count});
+        failure.error == 0 ? std::string(FailedCalls::kCutShort) : errno_name(failure.error);
+    sample.failed_calls.push_back({std::string(role_name(role.value_or(failure.role))),
+                                   std::string(operation_info(failure.kind).name), error,
+                                   failure.count});
   }
 }
 
@@ -99,10 +101,11 @@ void fill_sample(Sample& sample, const ReplayOutcome& outcome, const PathTable& 
   sample.operations = statistics.operations;
   sample.lookup_s = static_cast<double>(statistics.lookup_ns) * 1e-9;
   sample.divergences = statistics.divergences;
-  for (const Divergence& one : statistics.examples) {
-    sample.examples.push_back({one.position, one.thread, std::string(operation_info(one.kind).name),
-                               paths.relative(one.path), one.expected, one.result,
-                               std::string(divergence_class_name(one.kind_of))});
+  for (const Divergence& example : statistics.examples) {
+    sample.examples.push_back({example.position, example.thread,
+                               std::string(operation_info(example.kind).name),
+                               paths.relative(example.path), example.expected, example.result,
+                               std::string(divergence_class_name(example.kind_of))});
   }
   add_failed_calls(outcome, sample);
   for (std::size_t i = 0; i < kOperationKinds; ++i) {

@@ -62,30 +62,30 @@ class Trials {
   std::map<std::pair<FileSystemKind, std::uint64_t>, std::optional<FreshSpace>> known_;
 };
 
-void check_alone(const UntouchedVolume& one, Trials& trials) {
-  const std::uint64_t bytes = one.volume->capacity();
-  const bool has_quota = one.volume->host().has_quota;
+void check_alone(const UntouchedVolume& volume, Trials& trials) {
+  const std::uint64_t bytes = volume.volume->capacity();
+  const bool has_quota = volume.volume->host().has_quota;
   // A volume with the size of an image for these jobs has space, whatever the file system keeps.
   const MeasureFresh measure = [&](FileSystemKind kind) { return trials.of(kind, bytes); };
-  const bool ample = bytes >= one.needs->image(one.role);
-  for (const SideNeeds::OfJob& job : one.needs->jobs) {
-    const VolumeNeeds& needs = needs_of(job, one.role);
-    if (one.kind == TargetKind::directory) {
-      check_capacity(needs, job.trees, bytes, one.volume->free_entries(), one.name,
+  const bool ample = bytes >= volume.needs->image(volume.role);
+  for (const SideNeeds::OfJob& job : volume.needs->jobs) {
+    const VolumeNeeds& needs = needs_of(job, volume.role);
+    if (volume.kind == TargetKind::directory) {
+      check_capacity(needs, job.trees, bytes, volume.volume->free_entries(), volume.name,
                      with_quota_advice(has_quota, job.advice));
     } else {
-      check_formatted_capacity(needs, bytes, one.name, job.advice,
+      check_formatted_capacity(needs, bytes, volume.name, job.advice,
                                ample ? MeasureFresh() : measure);
     }
   }
 }
 
 // What a job takes of the file system below. Directories are cleared after each job; images stay.
-std::uint64_t taken_by(const UntouchedVolume& one, const HostSpace& host, std::size_t job) {
-  if (one.kind != TargetKind::directory) return host.taken;
-  if (job >= one.needs->jobs.size()) return 0;
-  const SideNeeds::OfJob& of_job = one.needs->jobs[job];
-  return needs_of(of_job, one.role).least * of_job.trees;
+std::uint64_t taken_by(const UntouchedVolume& volume, const HostSpace& host, std::size_t job) {
+  if (volume.kind != TargetKind::directory) return host.taken;
+  if (job >= volume.needs->jobs.size()) return 0;
+  const SideNeeds::OfJob& of_job = volume.needs->jobs[job];
+  return needs_of(of_job, volume.role).least * of_job.trees;
 }
 
 // Volumes with files on the same file system.
@@ -135,10 +135,10 @@ std::uint64_t SideNeeds::image(Role role) const {
 void check_space(std::span<const UntouchedVolume> volumes, MountCapability power) {
   Trials trials(power);
   std::map<dev_t, SharedHost> hosts;
-  for (const UntouchedVolume& one : volumes) {
-    check_alone(one, trials);
-    const HostSpace host = one.volume->host();
-    if (host.file_system != 0) hosts[host.file_system].add(one, host);
+  for (const UntouchedVolume& volume : volumes) {
+    check_alone(volume, trials);
+    const HostSpace host = volume.volume->host();
+    if (host.file_system != 0) hosts[host.file_system].add(volume, host);
   }
   for (const auto& [file_system, host] : hosts) host.check();
 }

@@ -167,7 +167,7 @@ std::vector<SideNeeds> needs_of_sides(const RunRequest& request, const Kinds& ki
   for (const SideTargets& side : targets.against) {
     const std::vector<const Target*> own = targets_of(side, targets.first);
     const bool directories = std::ranges::any_of(
-        own, [](const Target* one) { return one->kind == TargetKind::directory; });
+        own, [](const Target* target) { return target->kind == TargetKind::directory; });
     needs.push_back(directories ? needs_of_jobs(request, kinds, own) : needs.front());
   }
   return needs;
@@ -213,11 +213,11 @@ std::string sign_of_mounts(const std::string& folder) {
   if (names_at(folder).empty()) return "in an empty directory";
   struct stat info{};
   if (stat(folder.c_str(), &info) != 0 || (info.st_mode & S_ISVTX) != 0) return "";
-  const auto is_there = [&](const MountedFileSystem& one) {
-    const std::size_t slash = one.mount_point.rfind('/');
-    return one.mount_point.substr(0, slash) == folder &&
-           !one.mount_point.substr(slash + 1).starts_with('.') &&
-           kind_of_name(one.mount_point) == S_IFDIR;
+  const auto is_there = [&](const MountedFileSystem& mounted) {
+    const std::size_t slash = mounted.mount_point.rfind('/');
+    return mounted.mount_point.substr(0, slash) == folder &&
+           !mounted.mount_point.substr(slash + 1).starts_with('.') &&
+           kind_of_name(mounted.mount_point) == S_IFDIR;
   };
   return std::ranges::any_of(mounted_file_systems(), is_there) ? "next to mount points" : "";
 }
@@ -246,8 +246,8 @@ std::size_t count_volumes(const RunRequest& request) {
   VolumeCount wanted;
   for (const std::unique_ptr<Job>& job : request.plan.jobs) {
     if (needs_no_volume(*job)) continue;
-    const VolumeCount one = job->volume_count();
-    wanted = {std::max(wanted.least, one.least), std::max(wanted.most, one.most)};
+    const VolumeCount count = job->volume_count();
+    wanted = {std::max(wanted.least, count.least), std::max(wanted.most, count.most)};
   }
   const NamedTargets& targets = request.targets;
   const std::size_t named = 1 + targets.far.size();
@@ -288,7 +288,7 @@ class VolumeOpener {
     for (std::size_t i = 0; i < side.far.size(); ++i) {
       far.push_back(open(side.far[i], static_cast<Role>(i + 1), "", needs));
     }
-    for (Volumes& one : all) one.far = far.empty() ? shared : far;
+    for (Volumes& volumes : all) volumes.far = far.empty() ? shared : far;
     return all;
   }
 

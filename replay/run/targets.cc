@@ -29,47 +29,48 @@ Target own_target(Role role, MountCapability power) {
 }
 
 // The same for block devices, which may be partitions or parts of the same drive.
-void check_devices_apart(std::string_view name, const Target& one, std::string_view other_name,
+void check_devices_apart(std::string_view name, const Target& target, std::string_view other_name,
                          const Target& other) {
-  const DiskRange range = range_of(one), other_range = range_of(other);
+  const DiskRange range = range_of(target), other_range = range_of(other);
   if (range.overlaps(other_range)) {
     throw Error(
         ErrorKind::usage,
         range.device == other_range.device && range.begin == other_range.begin &&
                 range.end == other_range.end
             ? fmt::format("{} and {} are the same volume ({}): name two different ones", name,
-                          other_name, one.text())
+                          other_name, target.text())
             : fmt::format("{} and {} overlap ({} and {}): name two volumes that do not overlap",
-                          name, other_name, one.text(), other.text()));
+                          name, other_name, target.text(), other.text()));
   }
-  const bool parts = one.is_part() || other.is_part();
+  const bool parts = target.is_part() || other.is_part();
   if (parts && range.disk == other_range.disk && range.device != other_range.device) {
     throw Error(
         ErrorKind::usage,
         fmt::format("{} and {} are on the same drive: name two partitions, or two parts of one "
                     "device",
-                    one.text(), other.text()));
+                    target.text(), other.text()));
   }
 }
 
 // Throws Error(usage) unless these are two places.
-void check_apart(std::string_view name, const Target& one, std::string_view other_name,
+void check_apart(std::string_view name, const Target& target, std::string_view other_name,
                  const Target& other) {
-  if (one.kind == TargetKind::block_device && other.kind == TargetKind::block_device) {
-    return check_devices_apart(name, one, other_name, other);
+  if (target.kind == TargetKind::block_device && other.kind == TargetKind::block_device) {
+    return check_devices_apart(name, target, other_name, other);
   }
-  if (full_path(one.path) == full_path(other.path) || is_same_file(one.path, other.path)) {
+  if (full_path(target.path) == full_path(other.path) || is_same_file(target.path, other.path)) {
     throw Error(ErrorKind::usage,
                 fmt::format("{} and {} are the same volume ({}): name two different ones", name,
-                            other_name, one.path));
+                            other_name, target.path));
   }
-  const std::string path = full_path(one.path) + "/";
+  const std::string path = full_path(target.path) + "/";
   const std::string other_path = full_path(other.path) + "/";
-  const bool directories = one.kind == TargetKind::directory && other.kind == TargetKind::directory;
+  const bool directories =
+      target.kind == TargetKind::directory && other.kind == TargetKind::directory;
   if (directories && (path.starts_with(other_path) || other_path.starts_with(path))) {
     throw Error(ErrorKind::usage,
                 fmt::format("one of {} and {} contains the other: name two separate directories",
-                            one.path, other.path));
+                            target.path, other.path));
   }
 }
 
@@ -96,8 +97,8 @@ void check_which_are_named(const NamedTargets& named) {
 }
 
 // Compared volumes must be of the same kind: two directories, or two formatted volumes.
-void check_comparable(const Target& one, const Target& other) {
-  if ((one.kind == TargetKind::directory) == (other.kind == TargetKind::directory)) return;
+void check_comparable(const Target& target, const Target& other) {
+  if ((target.kind == TargetKind::directory) == (other.kind == TargetKind::directory)) return;
   throw Error(ErrorKind::usage,
               "cannot measure a directory in turns with an image or a device, which are formatted "
               "before each repetition: measure each alone with --json, then use \"filereel "
@@ -155,7 +156,7 @@ void check_all_apart(const ChosenTargets& targets, std::span<const DrivePart> pa
 std::vector<std::pair<Target*, Role>> ChosenTargets::all() {
   std::vector<std::pair<Target*, Role>> list;
   const auto add = [&](SideTargets& side) {
-    for (Target& one : side.near) list.emplace_back(&one, Role::near);
+    for (Target& target : side.near) list.emplace_back(&target, Role::near);
     for (std::size_t i = 0; i < side.far.size(); ++i) {
       list.emplace_back(&side.far[i], static_cast<Role>(i + 1));
     }

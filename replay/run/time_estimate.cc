@@ -46,8 +46,8 @@ TimeEstimate::TimeEstimate(const std::vector<EstimatedJob>& jobs, std::size_t si
       began_ns_(began_ns),
       lap_ns_(clock_()),
       before_s_(before_s) {
-  for (const EstimatedJob& one : jobs) {
-    jobs_.push_back({.plan = one, .units = std::vector<Unit>(one.points * sides)});
+  for (const EstimatedJob& job : jobs) {
+    jobs_.push_back({.plan = job, .units = std::vector<Unit>(job.points * sides)});
   }
   later_s_ = pending_s(Automatic::expected);
 }
@@ -264,14 +264,14 @@ TimeEstimate estimate_of(const Stage& stage, const RunRequest& request, std::siz
   for (const StagedJob& staged : stage.jobs) {
     const Job& job = *staged.job;
     const auto points = static_cast<double>(job.points());
-    EstimatedJob& one = jobs.emplace_back(
+    EstimatedJob& estimated_job = jobs.emplace_back(
         EstimatedJob{.job = &job, .kind = job.record().kind, .points = job.points()});
-    one.unit = {staged.time.work_s / points, staged.time.waits_s / points};
-    one.prepare_s = (staged.fill_s + preparation_seconds(job)) / points;
-    one.runs = runs_of(job, request);
+    estimated_job.unit = {staged.time.work_s / points, staged.time.waits_s / points};
+    estimated_job.prepare_s = (staged.fill_s + preparation_seconds(job)) / points;
+    estimated_job.runs = runs_of(job, request);
     if (!is_automatic(job, request)) continue;
-    one.runs = request.auto_runs->least;
-    one.most_s = request.auto_runs->budget_s / automatic;
+    estimated_job.runs = request.auto_runs->least;
+    estimated_job.most_s = request.auto_runs->budget_s / automatic;
   }
   const std::size_t sides = stage.sides.size();
   const auto baselines = static_cast<double>(sides - (request.targets.control ? 1 : 0));

@@ -237,8 +237,8 @@ void BackingStore::allocate_image(bool sparse) {
 }
 
 bool BackingStore::can_exchange_image(const BackingStore& other) const {
-  const auto directory = [](const BackingStore& one) {
-    return fs::path(one.image_path_).parent_path();
+  const auto directory = [](const BackingStore& store) {
+    return fs::path(store.image_path_).parent_path();
   };
   return image_ && other.image_ && size_ == other.size_ && directory(*this) == directory(other);
 }

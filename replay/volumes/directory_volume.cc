@@ -131,7 +131,8 @@ void OwnDirectory::make(const std::string& name) const {
 }
 
 void OwnDirectory::clear(const std::string& name) const {
-  if (const Descriptor one = open_directory(all_.get(), name)) remove_contents(one.get(), path_);
+  if (const Descriptor descriptor = open_directory(all_.get(), name))
+    remove_contents(descriptor.get(), path_);
 }
 
 void OwnDirectory::fail(const char* what, int error) const {

@@ -173,23 +173,23 @@ FileSystemLimits limits_of_mounted(std::string_view type, std::uint64_t block_si
 
 FileSystemLimits strictest(std::span<const FileSystemLimits> all) {
   FileSystemLimits limits;
-  for (const FileSystemLimits& one : all) {
-    limits.largest_file = std::min(limits.largest_file, one.largest_file);
-    limits.cluster = std::max(limits.cluster, one.cluster);
-    limits.windows_names |= one.windows_names;
-    limits.ascii_names |= one.ascii_names;
-    limits.links &= one.links;
-    limits.holes &= one.holes;
-    limits.lists_label |= one.lists_label;
-    limits.names_of_file = std::min(limits.names_of_file, one.names_of_file);
-    limits.link_text = std::min(limits.link_text, one.link_text);
-    const bool fewer = limits.slots.most == 0 || one.slots.most < limits.slots.most;
-    if (one.slots.most > 0 && fewer) limits.slots = one.slots;
-    limits.xattr_value = std::min(limits.xattr_value, one.xattr_value);
-    limits.earliest_s = std::max(limits.earliest_s, one.earliest_s);
-    limits.latest_s = std::min(limits.latest_s, one.latest_s);
-    limits.time_unit_ns = std::max(limits.time_unit_ns, one.time_unit_ns);
-    if (!one.root_names.empty()) limits.root_names = one.root_names;
+  for (const FileSystemLimits& file_system_limits : all) {
+    limits.largest_file = std::min(limits.largest_file, file_system_limits.largest_file);
+    limits.cluster = std::max(limits.cluster, file_system_limits.cluster);
+    limits.windows_names |= file_system_limits.windows_names;
+    limits.ascii_names |= file_system_limits.ascii_names;
+    limits.links &= file_system_limits.links;
+    limits.holes &= file_system_limits.holes;
+    limits.lists_label |= file_system_limits.lists_label;
+    limits.names_of_file = std::min(limits.names_of_file, file_system_limits.names_of_file);
+    limits.link_text = std::min(limits.link_text, file_system_limits.link_text);
+    const bool fewer = limits.slots.most == 0 || file_system_limits.slots.most < limits.slots.most;
+    if (file_system_limits.slots.most > 0 && fewer) limits.slots = file_system_limits.slots;
+    limits.xattr_value = std::min(limits.xattr_value, file_system_limits.xattr_value);
+    limits.earliest_s = std::max(limits.earliest_s, file_system_limits.earliest_s);
+    limits.latest_s = std::min(limits.latest_s, file_system_limits.latest_s);
+    limits.time_unit_ns = std::max(limits.time_unit_ns, file_system_limits.time_unit_ns);
+    if (!file_system_limits.root_names.empty()) limits.root_names = file_system_limits.root_names;
   }
   return limits;
 }

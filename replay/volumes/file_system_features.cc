@@ -139,7 +139,7 @@ void add_profiles(std::string_view output, FeatureValues& values) {
                   [&](const std::string& name) { return !is_directory(folder + "/" + name); });
     std::ranges::sort(profiles);
     std::string& list = values[fmt::format("{} profile", kind)];
-    for (const std::string& one : profiles) add_word(list, one);
+    for (const std::string& profile : profiles) add_word(list, profile);
   }
   std::erase_if(values, [](const auto& one) { return one.second.empty(); });
 }

@@ -124,8 +124,8 @@ std::string creator_of(std::string_view uuid) {
   };
   static constexpr std::array<Prefix, 4> kPrefixes = {
       {{"LVM-", "LVM"}, {"CRYPT-", "crypt"}, {"mpath-", "multipath"}, {"part", "partition"}}};
-  for (const Prefix& one : kPrefixes) {
-    if (uuid.starts_with(one.uuid)) return std::string(one.maker);
+  for (const Prefix& prefix : kPrefixes) {
+    if (uuid.starts_with(prefix.uuid)) return std::string(prefix.maker);
   }
   return "device mapper";
 }

@@ -21,9 +21,9 @@ TEST_CASE("what is mounted is listed, with what the kernel says of them") {
   REQUIRE(find("/proc") != all.end());
   CHECK(find("/proc")->type == "proc");
   CHECK(find("/proc")->options.find("rw") != std::string::npos);
-  for (const MountedFileSystem& one : all) {
-    CHECK(one.mount_point.starts_with('/'));
-    CHECK_FALSE(one.type.empty());
+  for (const MountedFileSystem& mounted : all) {
+    CHECK(mounted.mount_point.starts_with('/'));
+    CHECK_FALSE(mounted.type.empty());
   }
 }
 

@@ -38,9 +38,9 @@ TEST_CASE("what would control a terminal or reverse its text is escaped") {
       {"\u2028\u2029\u200b\ufeff"sv, "\\u2028\\u2029\\u200b\\ufeff"sv},
       {"\U000e0041"sv, "\\U000e0041"sv},
   };
-  for (const Case& one : cases) {
-    CHECK(printable(one.text) == one.printed);
-    CHECK(printable_lines(one.text) == one.printed);
+  for (const Case& case_ : cases) {
+    CHECK(printable(case_.text) == case_.printed);
+    CHECK(printable_lines(case_.text) == case_.printed);
   }
 }
 

@@ -251,7 +251,8 @@ TEST_CASE("what a killed process left on a drive that is away goes when it is ba
   REQUIRE(waitpid(child, nullptr, 0) == child);
   fs::rename(temp / "drive", temp / "away");
   fs::create_directory(temp / "drive");  // the mount point
-  for (const ListedLease& one : remove_leftovers()) CHECK(one.state == LeaseState::unseen);
+  for (const ListedLease& leftover : remove_leftovers())
+    CHECK(leftover.state == LeaseState::unseen);
   fs::remove(temp / "drive");
   fs::rename(temp / "away", temp / "drive");
   CHECK(remove_leftovers().size() == 1);
@@ -419,7 +420,8 @@ TEST_CASE("what a killed process left goes, and nothing beside it") {
   CHECK(listed[1].note.kind == LeaseKind::work);
   CHECK(listed[1].state == LeaseState::left);
   SUBCASE("all") {
-    for (const ListedLease& one : remove_leftovers()) CHECK(one.state == LeaseState::removed);
+    for (const ListedLease& leftover : remove_leftovers())
+      CHECK(leftover.state == LeaseState::removed);
     CHECK_FALSE(fs::exists(temp / "v"));
   }
   SUBCASE("but what the user added") {
@@ -438,8 +440,8 @@ TEST_CASE("what a killed process left goes, and nothing beside it") {
   }
   SUBCASE("later, where it cannot be seen now") {
     fs::rename(temp / "v", temp / "w");
-    for (const ListedLease& one : remove_leftovers()) {
-      CHECK(one.state != LeaseState::removed);
+    for (const ListedLease& lease : remove_leftovers()) {
+      CHECK(lease.state != LeaseState::removed);
     }
     CHECK(fs::exists(temp / "w"));
   }

@@ -234,10 +234,10 @@ void make_long(Maker& maker, std::uint64_t operations) {
   std::uint64_t state = 1;
   for (std::uint64_t i = 0; i < operations; ++i) {
     state = state * 6364136223846793005ULL + 1442695040888963407ULL;
-    Operation one = maker.data(i % 4 == 0 ? OperationKind::write : OperationKind::read,
-                               (state >> 20) % kFileBytes / 4096 * 4096, 4096, 4096);
-    one.file = static_cast<FileSlot>((state >> 10) % 64);
-    maker.add(one);
+    Operation op = maker.data(i % 4 == 0 ? OperationKind::write : OperationKind::read,
+                              (state >> 20) % kFileBytes / 4096 * 4096, 4096, 4096);
+    op.file = static_cast<FileSlot>((state >> 10) % 64);
+    maker.add(op);
   }
 }
 

@@ -22,15 +22,15 @@ struct Quantile {
   double p;
 
   std::uint64_t operator()(const Fixed& fixed) const { return fixed.ns; }
-  std::uint64_t operator()(const Lognormal& one) const {
-    const double ns =
-        static_cast<double>(one.median_ns) * portable_exp(one.sigma * normal_quantile(p));
+  std::uint64_t operator()(const Lognormal& lognormal) const {
+    const double ns = static_cast<double>(lognormal.median_ns) *
+                      portable_exp(lognormal.sigma * normal_quantile(p));
     return ns >= static_cast<double>(kLongestNs) ? kLongestNs
                                                  : static_cast<std::uint64_t>(ns + 0.5);
   }
-  std::uint64_t operator()(const Uniform& one) const {
-    const auto values = static_cast<double>(one.max_ns - one.min_ns + 1);
-    return std::min(one.max_ns, one.min_ns + static_cast<std::uint64_t>(p * values));
+  std::uint64_t operator()(const Uniform& uniform) const {
+    const auto values = static_cast<double>(uniform.max_ns - uniform.min_ns + 1);
+    return std::min(uniform.max_ns, uniform.min_ns + static_cast<std::uint64_t>(p * values));
   }
 };
 

@@ -165,11 +165,11 @@ TEST_CASE("another seed, another kind and another rule decide otherwise") {
   const std::string rest =
       "read: {latency: {min: 0, max: 1h}}\nwrite: {latency: {min: 0, max: 1h}}\n"
       "stalls: [{length: 1ms, share: 0.5}, {length: 1ms, share: 0.5}]";
-  const Script one = script_with("seed: 1\n" + rest), other = script_with("seed: 2\n" + rest);
+  const Script script = script_with("seed: 1\n" + rest), other = script_with("seed: 2\n" + rest);
   int same_stalls = 0;
   for (std::uint64_t n = 1; n <= 1000; ++n) {
-    const Decision read = decide(one, Kind::read, n, 0);
-    CHECK(read.latency_ns != decide(one, Kind::write, n, 0).latency_ns);
+    const Decision read = decide(script, Kind::read, n, 0);
+    CHECK(read.latency_ns != decide(script, Kind::write, n, 0).latency_ns);
     CHECK(read.latency_ns != decide(other, Kind::read, n, 0).latency_ns);
     same_stalls += read.stalls == 0 || read.stalls == 3;
   }

@@ -69,15 +69,15 @@ std::vector<SizeClass> read_latency(const YamlValue& value) {
       item.fail("follows the one without 'up_to', which must be the last");
     }
     const YamlMap map = item.map({"up_to", "latency"});
-    SizeClass one{.latency = read_distribution(map.require("latency"))};
+    SizeClass size_class{.latency = read_distribution(map.require("latency"))};
     if (const YamlValue* const up_to = map.find("up_to")) {
-      one.up_to = up_to->size();
-      if (one.up_to > kMostBytes) up_to->fail("must be at most 1 TiB");
-      if (!classes.empty() && one.up_to <= classes.back().up_to) {
+      size_class.up_to = up_to->size();
+      if (size_class.up_to > kMostBytes) up_to->fail("must be at most 1 TiB");
+      if (!classes.empty() && size_class.up_to <= classes.back().up_to) {
         up_to->fail("must be more than that of the item before");
       }
     }
-    classes.push_back(one);
+    classes.push_back(size_class);
   }
   if (classes.empty() || classes.back().up_to != UINT64_MAX) {
     value.fail("needs a last item without 'up_to', for all larger requests");

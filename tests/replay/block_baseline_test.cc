@@ -26,9 +26,10 @@ BlockBaseline baseline(const std::string& pattern, double mb_per_s) {
 Result written() {
   Result result;
   result.baselines = {baseline("write", 400), baseline("read", 1000), baseline("randwrite", 50)};
-  Measurement& one = result.measurements.emplace_back(measurement_of("iso", "create", "ext4", ""));
-  one.access = {false, 128 << 10, 32};
-  Sample& sample = one.samples.emplace_back(sample_of(1, 0.5, 1, 100'000'000, 3));
+  Measurement& measurement =
+      result.measurements.emplace_back(measurement_of("iso", "create", "ext4", ""));
+  measurement.access = {false, 128 << 10, 32};
+  Sample& sample = measurement.samples.emplace_back(sample_of(1, 0.5, 1, 100'000'000, 3));
   sample.latency["write"].bytes = 100'000'000;
   sample.device_bytes_written = 125'000'000;
   sample.device_bytes_read = 1'000'000;
@@ -75,33 +76,33 @@ TEST_CASE("samples that failed or moved no data have no share of the block level
 
 TEST_CASE("device bytes per file byte are reported for writes and reads") {
   Result result = written();
-  Measurement& one = result.measurements[0];
-  CHECK(*device_bytes_per_file_byte(one).written == doctest::Approx(1.25));
-  CHECK_FALSE(device_bytes_per_file_byte(one).read);
-  one.samples[0].latency["read"].bytes = 2'000'000;
-  CHECK(*device_bytes_per_file_byte(one).read == doctest::Approx(0.5));
-  one.samples[0].device_bytes_written.reset();
-  CHECK_FALSE(device_bytes_per_file_byte(one).written);
+  Measurement& measurement = result.measurements[0];
+  CHECK(*device_bytes_per_file_byte(measurement).written == doctest::Approx(1.25));
+  CHECK_FALSE(device_bytes_per_file_byte(measurement).read);
+  measurement.samples[0].latency["read"].bytes = 2'000'000;
+  CHECK(*device_bytes_per_file_byte(measurement).read == doctest::Approx(0.5));
+  measurement.samples[0].device_bytes_written.reset();
+  CHECK_FALSE(device_bytes_per_file_byte(measurement).written);
 }
 
 TEST_CASE("the file system's share of latency is reported for comparable accesses") {
   Result result = written();
-  Measurement& one = result.measurements[0];
-  LatencySummary& writes = one.samples[0].latency["write"];
+  Measurement& measurement = result.measurements[0];
+  LatencySummary& writes = measurement.samples[0].latency["write"];
   writes.count = 1000;
   writes.total_us = 125'000;
-  CHECK_FALSE(latency_share(result, one));
-  one.access->latency_comparable = true;
-  CHECK(*latency_share(result, one) == doctest::Approx(0.2));
-  one.samples.push_back(one.samples[0]);
-  one.samples.push_back(one.samples[0]);
-  one.samples[1].latency["write"].total_us = 400'000;
-  one.samples[2].latency["write"].total_us = 200'000;
-  CHECK(*latency_share(result, one) == doctest::Approx(0.5));
-  one.samples[1].divergences = 1;  // which leaves two
-  CHECK(*latency_share(result, one) == doctest::Approx(0.35));
-  for (Sample& sample : one.samples) sample.latency["write"].total_us = 90'000;
-  CHECK_FALSE(latency_share(result, one));  // faster than the block level
+  CHECK_FALSE(latency_share(result, measurement));
+  measurement.access->latency_comparable = true;
+  CHECK(*latency_share(result, measurement) == doctest::Approx(0.2));
+  measurement.samples.push_back(measurement.samples[0]);
+  measurement.samples.push_back(measurement.samples[0]);
+  measurement.samples[1].latency["write"].total_us = 400'000;
+  measurement.samples[2].latency["write"].total_us = 200'000;
+  CHECK(*latency_share(result, measurement) == doctest::Approx(0.5));
+  measurement.samples[1].divergences = 1;  // which leaves two
+  CHECK(*latency_share(result, measurement) == doctest::Approx(0.35));
+  for (Sample& sample : measurement.samples) sample.latency["write"].total_us = 90'000;
+  CHECK_FALSE(latency_share(result, measurement));  // faster than the block level
   result = written();
   result.measurements[0].access->latency_comparable = true;
   result.measurements[0].samples[0].latency["write"].count = 1000;

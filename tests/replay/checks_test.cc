@@ -15,10 +15,10 @@ namespace {
 Result result_of(const std::vector<double>& seconds, const std::string& set = "iso") {
   Result result;
   result.host.clock_source = "tsc";
-  Measurement& one =
+  Measurement& measurement =
       result.measurements.emplace_back(measurement_of(set, "read", "ext4", "kernel"));
   for (std::size_t i = 0; i < seconds.size(); ++i) {
-    Sample& sample = one.samples.emplace_back(
+    Sample& sample = measurement.samples.emplace_back(
         sample_of(static_cast<std::uint32_t>(i + 1), seconds[i], seconds[i], 100'000'000, 3));
     sample.cached_before = 0;
     sample.conditions = {.other_cpu = 0.01,
@@ -93,8 +93,8 @@ TEST_CASE("caches that were not cold give one warning per file system, with the 
       text_of(result, "not-cold") ==
       "40 % of the content was cached before 'read of mp3' on ext4 started, so it was faster than "
       "the device (2 measurements)");
-  for (Measurement& one : result.measurements) {
-    for (Sample& sample : one.samples) sample.cold_method = "warm";
+  for (Measurement& measurement : result.measurements) {
+    for (Sample& sample : measurement.samples) sample.cold_method = "warm";
   }
   CHECK(codes_of(result).empty());  // it was asked for
 }
@@ -287,14 +287,14 @@ TEST_CASE("a CPU quota that made filereel wait is reported with its periods") {
 
 TEST_CASE("runs of very different numbers of operations in the same time are reported") {
   Result result = result_of(kSteady);
-  Measurement& one = result.measurements[0];
-  for (Sample& sample : one.samples) sample.operations = 100;
-  one.samples[4].operations = 199;
-  one.ends = PhaseEnd::time;
+  Measurement& measurement = result.measurements[0];
+  for (Sample& sample : measurement.samples) sample.operations = 100;
+  measurement.samples[4].operations = 199;
+  measurement.ends = PhaseEnd::time;
   CHECK(text_of(result, "runs-unequal").empty());
-  one.samples[4].operations = 300;
+  measurement.samples[4].operations = 300;
   CHECK(text_of(result, "runs-unequal").contains(" did 100 to 300 operations in their time"));
-  one.ends = PhaseEnd::work;
+  measurement.ends = PhaseEnd::work;
   CHECK(text_of(result, "runs-unequal").empty());
 }
 

@@ -23,24 +23,24 @@ ClientSample client(const std::string& host, std::uint64_t reads, std::uint64_t 
     histogram.record(ns);
     grid.record((i + 1) * ns - 1, Histogram::bucket(ns), 1 << 20, false);
   }
-  ClientSample one;
-  one.host = host;
-  one.planned_s = planned_s;
-  one.sample.run = 1;
-  one.sample.elapsed_s = static_cast<double>(reads * latency_ms) * 1e-3;
-  one.sample.durable_s = one.sample.elapsed_s + 0.01;
-  one.sample.bytes = reads << 20;
-  one.sample.operations = reads;
-  one.sample.course = pack_course(grid);
-  one.sample.device_bytes_read = one.sample.bytes;
-  one.sample.conditions.other_cpu = 0.25;
+  ClientSample sample;
+  sample.host = host;
+  sample.planned_s = planned_s;
+  sample.sample.run = 1;
+  sample.sample.elapsed_s = static_cast<double>(reads * latency_ms) * 1e-3;
+  sample.sample.durable_s = sample.sample.elapsed_s + 0.01;
+  sample.sample.bytes = reads << 20;
+  sample.sample.operations = reads;
+  sample.sample.course = pack_course(grid);
+  sample.sample.device_bytes_read = sample.sample.bytes;
+  sample.sample.conditions.other_cpu = 0.25;
   LatencySummary latency = summarise(histogram);
-  latency.bytes = one.sample.bytes;
+  latency.bytes = sample.sample.bytes;
   latency.histogram = pack_histogram(histogram);
-  one.sample.latency.emplace("read", latency);
-  one.sample.slowest.push_back(
+  sample.sample.latency.emplace("read", latency);
+  sample.sample.slowest.push_back(
       {.operation = "read", .path = "f", .latency_us = static_cast<double>(latency_ms) * 1e3});
-  return one;
+  return sample;
 }
 
 TEST_CASE("clients that start at the same nanosecond have the same start") {
@@ -65,7 +65,7 @@ TEST_CASE("counts are sums, histograms are merged, times are those of the slowes
   CHECK(all.latency.at("read").bytes == 200U << 20);
   std::uint64_t bytes = 0;
   const TimeGrid course = unpack_course(*all.course);
-  for (const TimeGrid::Interval& one : course.intervals()) bytes += one.bytes;
+  for (const TimeGrid::Interval& interval : course.intervals()) bytes += interval.bytes;
   CHECK(bytes == all.bytes);
   REQUIRE(all.slowest.size() == 1);
   CHECK(all.slowest[0].path == "client-1/f");

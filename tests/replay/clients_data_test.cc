@@ -13,11 +13,11 @@ namespace {
 
 ClientFigures client_of(std::uint64_t bytes, double interval_s,
                         const std::vector<std::uint64_t>& course) {
-  ClientFigures one{.host = "a", .elapsed_s = 1, .bytes = bytes, .operations = 2};
-  one.interval_s = interval_s;
-  one.bytes_course = pack_numbers(course);
-  one.operations_course = pack_numbers(std::vector<std::uint64_t>(course.size(), 1));
-  return one;
+  ClientFigures client{.host = "a", .elapsed_s = 1, .bytes = bytes, .operations = 2};
+  client.interval_s = interval_s;
+  client.bytes_course = pack_numbers(course);
+  client.operations_course = pack_numbers(std::vector<std::uint64_t>(course.size(), 1));
+  return client;
 }
 
 Measurement measurement_by(std::vector<ClientFigures> clients) {
@@ -26,9 +26,9 @@ Measurement measurement_by(std::vector<ClientFigures> clients) {
   sample.run = 1;
   sample.elapsed_s = 2;
   sample.clients = ClientsSample{.first_ended_s = 1, .each = std::move(clients)};
-  for (const ClientFigures& one : sample.clients->each) {
-    sample.bytes += one.bytes;
-    sample.operations += one.operations;
+  for (const ClientFigures& client : sample.clients->each) {
+    sample.bytes += client.bytes;
+    sample.operations += client.operations;
   }
   return measurement;
 }

@@ -251,8 +251,9 @@ TEST_CASE("a slower time-limited phase is not different work") {
 TEST_CASE("random sizes of a mix are not different work") {
   Measurement base = phase(10, 500, 1, 0.01), fresh = phase(10, 100, 2, 0.01);
   base.ends = fresh.ends = PhaseEnd::time;
-  for (Measurement* one : {&base, &fresh}) {
-    for (Sample& sample : one->samples) sample.bytes += sample.bytes / 20 * (sample.run % 3);
+  for (Measurement* measurement : {&base, &fresh}) {
+    for (Sample& sample : measurement->samples)
+      sample.bytes += sample.bytes / 20 * (sample.run % 3);
   }
   fresh.samples.erase(fresh.samples.begin(), fresh.samples.begin() + 2);
   CHECK(compare_one(base, fresh).verdict == Verdict::slower);
@@ -337,9 +338,9 @@ TEST_CASE("a side with varying stalls explains them") {
 }
 
 TEST_CASE("waiting for a CPU explains short stalls but not long ones") {
-  const auto busy = [](Measurement one) {
-    for (Sample& sample : one.samples) sample.conditions.other_cpu = 0.4;
-    return one;
+  const auto busy = [](Measurement measurement) {
+    for (Sample& sample : measurement.samples) sample.conditions.other_cpu = 0.4;
+    return measurement;
   };
   const auto calm = [](Measurement one) {
     for (Sample& sample : one.samples) sample.conditions.other_cpu = 0.0;
@@ -406,12 +407,12 @@ TEST_CASE(
 TEST_CASE("what is only indicated is no regression") {
   const std::vector<std::string> operations = {"create", "read", "copy-near", "delete"};
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
-    const ResultComparison one =
+    const ResultComparison comparison =
         compare(result_with(many_of(operations, 2, 3, seed, 0.04)),
                 result_with(many_of(operations, 2.4, 3, seed + 500, 0.04)));
-    if (one.indicated() == 0 || one.count(Verdict::slower) > 0) continue;
-    CHECK_FALSE(one.regressed());
-    CHECK(one.undecided());
+    if (comparison.indicated() == 0 || comparison.count(Verdict::slower) > 0) continue;
+    CHECK_FALSE(comparison.regressed());
+    CHECK(comparison.undecided());
     return;
   }
   FAIL("nothing was indicated");
@@ -563,8 +564,8 @@ TEST_CASE(
 // Names and values, a line each.
 std::string changes_text(const Result& base, const Result& fresh) {
   std::string text;
-  for (const Change& one : compare(base, fresh).changes) {
-    text += one.what + ": " + one.base + " -> " + one.fresh + "\n";
+  for (const Change& change : compare(base, fresh).changes) {
+    text += change.what + ": " + change.base + " -> " + change.fresh + "\n";
   }
   return text;
 }
@@ -807,14 +808,14 @@ TEST_CASE("where both sides have a file system, that one is compared") {
 }
 
 TEST_CASE("replay parameters shared by all replays are not in their names") {
-  const MeasurementKey one{
+  const MeasurementKey key{
       JobKind::trace, "app", "", "", "", {{"size", "1"}, {"order", "strict"}, {"pace", "asap"}}};
-  MeasurementKey other = one;
+  MeasurementKey other = key;
   other.parameters[2].second = "natural";
-  const std::vector<MeasurementKey> keys = {one, other, MeasurementKey{}};
+  const std::vector<MeasurementKey> keys = {key, other, MeasurementKey{}};
   const Parameters shared = shared_replay(keys);
   CHECK(shared == Parameters{{"order", "strict"}});
-  CHECK(key_text(one, shared) == "app size=1 pace=asap");
+  CHECK(key_text(key, shared) == "app size=1 pace=asap");
   CHECK(shared_replay({}).empty());
 }
 

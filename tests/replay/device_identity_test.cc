@@ -348,16 +348,16 @@ TEST_CASE("this machine's own file systems are looked at without complaint") {
 }
 
 TEST_CASE("a hidden serial number still tells drives apart and is the same every time") {
-  DeviceIdentity one;
-  one.model = "Fast Disk 3";
-  one.serial = "S1234567";
-  DeviceIdentity other = one;
-  CHECK(serial_digest(one) == serial_digest(other));
-  CHECK(serial_digest(one).starts_with("hidden-"));
-  CHECK(serial_digest(one).size() == 15);
-  CHECK(serial_digest(one).find("S123") == std::string::npos);
+  DeviceIdentity device;
+  device.model = "Fast Disk 3";
+  device.serial = "S1234567";
+  DeviceIdentity other = device;
+  CHECK(serial_digest(device) == serial_digest(other));
+  CHECK(serial_digest(device).starts_with("hidden-"));
+  CHECK(serial_digest(device).size() == 15);
+  CHECK(serial_digest(device).find("S123") == std::string::npos);
   other.serial = "S1234568";
-  CHECK(serial_digest(one) != serial_digest(other));
+  CHECK(serial_digest(device) != serial_digest(other));
 }
 
 }  // namespace

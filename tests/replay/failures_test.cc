@@ -63,18 +63,18 @@ Result with_failed_writes() {
 
 TEST_CASE("failed calls make a measurement incomplete, with volume, operation, error and number") {
   const Result result = with_failed_writes();
-  const Measurement& one = result.measurements[0];
-  CHECK(is_incomplete(one));
-  const std::vector<FailedWork> work = failed_work_of(one);
+  const Measurement& measurement = result.measurements[0];
+  CHECK(is_incomplete(measurement));
+  const std::vector<FailedWork> work = failed_work_of(measurement);
   REQUIRE(work.size() == 2);
-  CHECK(describe_failed_work(work[0], result, one) ==
+  CHECK(describe_failed_work(work[0], result, measurement) ==
         "write on /dev/sdb1 (near, ext4) failed with EINVAL: up to 50 times a run, in 2 of 3 runs");
   CHECK(verification_failures_of(result).empty());
   CHECK(work_failures_of(result) == failures_of(result));
-  CHECK(describe_failed_work(work[1], result, one) ==
+  CHECK(describe_failed_work(work[1], result, measurement) ==
         "link on /dev/sdb1 (near, ext4) failed with EPERM: 2 times a run, in 1 of 3 runs");
   CHECK(failures_of(result) ==
-        describe_failed_work(work[0], result, one) + ", and 1 other kind of call failed");
+        describe_failed_work(work[0], result, measurement) + ", and 1 other kind of call failed");
 }
 
 TEST_CASE("of results without failed calls, the examples of limits tell") {

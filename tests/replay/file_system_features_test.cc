@@ -136,8 +136,8 @@ Result with_features(FeatureValues features, double used) {
 
 std::vector<std::string> changes_of(const Result& base, const Result& fresh) {
   std::vector<std::string> texts;
-  for (const Change& one : changes_between({&base, 1}, {&fresh, 1})) {
-    texts.push_back(one.what + ": " + one.base + " -> " + one.fresh);
+  for (const Change& change : changes_between({&base, 1}, {&fresh, 1})) {
+    texts.push_back(change.what + ": " + change.base + " -> " + change.fresh);
   }
   return texts;
 }

@@ -49,10 +49,12 @@ struct LimitRow {
   std::string (*text)(const FileSystemLimits&);
 };
 constexpr std::array<LimitRow, 11> kRows = {{
-    {"largest file", [](const FileSystemLimits& one) { return size_text(one.largest_file); }},
+    {"largest file", [](const FileSystemLimits& limits) { return size_text(limits.largest_file); }},
     {"longest name",
-     [](const FileSystemLimits& one) -> std::string {
-       return one.ascii_names ? "255 ASCII" : one.windows_names ? "255 UTF-16" : "255 bytes";
+     [](const FileSystemLimits& file_system_limits) -> std::string {
+       return file_system_limits.ascii_names     ? "255 ASCII"
+              : file_system_limits.windows_names ? "255 UTF-16"
+                                                 : "255 bytes";
      }},
     {"names",
      [](const FileSystemLimits& one) -> std::string {
@@ -86,9 +88,9 @@ std::string table_of(const std::vector<std::string_view>& drivers) {
   table += "|---|";
   for (std::size_t i = 0; i < drivers.size(); ++i) table += "---|";
   table += "\n";
-  for (const LimitRow& one : kRows) {
-    table +=
-        row(one.title, [&](std::string_view driver) { return one.text(limits_of_driver(driver)); });
+  for (const LimitRow& limit_row : kRows) {
+    table += row(limit_row.title,
+                 [&](std::string_view driver) { return limit_row.text(limits_of_driver(driver)); });
   }
   return table;
 }
@@ -96,8 +98,8 @@ std::string table_of(const std::vector<std::string_view>& drivers) {
 TEST_CASE("the document has the limits of the table") {
   const std::string document = kept_file("../docs/file-systems.md");
   std::vector<std::string_view> linux_drivers, windows_drivers;
-  for (const DriverLimits& one : driver_limits()) {
-    (one.limits.windows_names ? windows_drivers : linux_drivers).push_back(one.driver);
+  for (const DriverLimits& limit : driver_limits()) {
+    (limit.limits.windows_names ? windows_drivers : linux_drivers).push_back(limit.driver);
   }
   for (const auto& drivers : {linux_drivers, windows_drivers}) {
     const std::string table = table_of(drivers);

@@ -22,11 +22,12 @@ using TimesOf = std::vector<std::pair<std::string, std::vector<double>>>;
 ResultGroup timed_group(const std::string& name, const TimesOf& times) {
   Result result = begun_result();
   for (const auto& [operation, seconds] : times) {
-    Measurement& one =
+    Measurement& measurement =
         result.measurements.emplace_back(measurement_of("iso", operation, "ext4", "kernel"));
     for (const double s : seconds) {
       const bool reads = operation == "read";
-      one.samples.push_back(sample_of(1, reads ? s : s / 2, reads ? s + 1 : s, 100'000'000, 4));
+      measurement.samples.push_back(
+          sample_of(1, reads ? s : s / 2, reads ? s + 1 : s, 100'000'000, 4));
     }
   }
   return {name, {std::move(result)}, {}};
@@ -48,11 +49,11 @@ Sample traced(double call_us, double elapsed_s) {
 ResultGroup traced_group(const std::string& name, const std::vector<double>& call_us) {
   Result result = begun_result();
   for (std::size_t i = 0; i < call_us.size(); ++i) {
-    Measurement& one =
+    Measurement& measurement =
         result.measurements.emplace_back(measurement_of("", "replay", "ext4", "kernel"));
-    one.kind = JobKind::trace;
-    one.workload = "app" + std::to_string(i);
-    for (int run = 0; run < 5; ++run) one.samples.push_back(traced(call_us[i], 10));
+    measurement.kind = JobKind::trace;
+    measurement.workload = "app" + std::to_string(i);
+    for (int run = 0; run < 5; ++run) measurement.samples.push_back(traced(call_us[i], 10));
   }
   return {name, {std::move(result)}, {}};
 }
@@ -90,11 +91,11 @@ TEST_CASE("an index names the workload that most of its measurements are of") {
 
 // Deletes of 100 files.
 Measurement deletes(double seconds) {
-  Measurement one = measurement_of("iso", "delete", "ext4", "kernel");
+  Measurement measurement = measurement_of("iso", "delete", "ext4", "kernel");
   for (std::uint32_t run = 1; run <= 6; ++run) {
-    one.samples.push_back(sample_of(run, seconds, seconds, 0, 100));
+    measurement.samples.push_back(sample_of(run, seconds, seconds, 0, 100));
   }
-  return one;
+  return measurement;
 }
 
 TEST_CASE("an index of several units is relative to the first entry and has none") {

@@ -111,9 +111,9 @@ std::string kinds_of(const JobParameter& parameter) {
 // "depth, clients": the keys that a kind can sweep, each between these.
 std::vector<std::string> swept_by(JobKind kind, std::string_view around) {
   std::vector<std::string> keys;
-  for (const JobParameter& one : job_parameters()) {
-    if (one.swept && reason(one, kind).empty()) {
-      keys.push_back(fmt::format("{}{}{}", around, one.key, around));
+  for (const JobParameter& parameter : job_parameters()) {
+    if (parameter.swept && reason(parameter, kind).empty()) {
+      keys.push_back(fmt::format("{}{}{}", around, parameter.key, around));
     }
   }
   return keys;
@@ -134,7 +134,8 @@ std::string roff(std::string_view text) {
 std::string values_of(const JobParameter& parameter) {
   if (!parameter.values.empty()) return std::string(parameter.values);
   std::vector<std::string> words;
-  for (const Candidate& one : parameter.candidates()) words.push_back("`" + one.text + "`");
+  for (const Candidate& candidate : parameter.candidates())
+    words.push_back("`" + candidate.text + "`");
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
@@ -153,12 +154,13 @@ Lines in_lines(const std::string& text) {
 TEST_CASE("docs/plans.md has the rows of all parameters") {
   CheckedDocument plans("plans.md");
   Lines parameters, kinds;
-  for (const JobParameter& one : job_parameters()) {
-    parameters.push_back(fmt::format("| `{}`, `{}` | {} | {} | {} |", one.key, one.option,
-                                     values_of(one), one.standard, kinds_of(one)));
-    std::string row = fmt::format("| `{}` |", one.option);
+  for (const JobParameter& parameter : job_parameters()) {
+    parameters.push_back(fmt::format("| `{}`, `{}` | {} | {} | {} |", parameter.key,
+                                     parameter.option, values_of(parameter), parameter.standard,
+                                     kinds_of(parameter)));
+    std::string row = fmt::format("| `{}` |", parameter.option);
     for (const JobKind kind : job_kinds()) {
-      const std::string_view why = reason(one, kind);
+      const std::string_view why = reason(parameter, kind);
       row += fmt::format(" {} |", why.empty()                 ? "yes"
                                   : why.starts_with("it is ") ? why.substr(6)
                                                               : why);
@@ -182,12 +184,13 @@ TEST_CASE("docs/plans.md has the rows of all parameters") {
 
 TEST_CASE("the man pages have an entry of every parameter, and the keys of sweeps") {
   CheckedDocument run("man/filereel-run.1"), replay("man/filereel-replay.1");
-  for (const JobParameter& one : job_parameters()) {
-    std::string tag = fmt::format("\\fB{}\\fR", roff(one.option));
-    if (!one.value_name.empty()) tag += fmt::format(" \\fI{}\\fR", one.value_name);
-    if (one.form == JobParameter::Form::list) tag += ",...";
+  for (const JobParameter& parameter : job_parameters()) {
+    std::string tag = fmt::format("\\fB{}\\fR", roff(parameter.option));
+    if (!parameter.value_name.empty()) tag += fmt::format(" \\fI{}\\fR", parameter.value_name);
+    if (parameter.form == JobParameter::Form::list) tag += ",...";
     for (CheckedDocument* const page : {&run, &replay}) {
-      page->expect_entry(fmt::format(".SS {}", one.group), tag, in_lines(roff(one.help) + "."));
+      page->expect_entry(fmt::format(".SS {}", parameter.group), tag,
+                         in_lines(roff(parameter.help) + "."));
     }
   }
   // A sentence takes several lines: those that have nothing but keys continue it.

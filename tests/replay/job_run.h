@@ -39,8 +39,8 @@ struct JobRun {
     return result.measurements.at(measurement).samples.at(number);
   }
   bool warns(std::string_view code, std::string_view text = "") const {
-    return std::ranges::any_of(result.warnings, [&](const filereel::Warning& one) {
-      return one.code == code && one.text.find(text) != std::string::npos;
+    return std::ranges::any_of(result.warnings, [&](const filereel::Warning& warning) {
+      return warning.code == code && warning.text.find(text) != std::string::npos;
     });
   }
 

@@ -21,10 +21,10 @@ LatencySummary with_histogram(const std::vector<std::uint64_t>& values_ns) {
 
 Measurement of_samples(const std::vector<LatencySummary>& latencies) {
   Measurement measurement;
-  for (const LatencySummary& one : latencies) {
+  for (const LatencySummary& latency : latencies) {
     Sample& sample = measurement.samples.emplace_back();
     sample.run = static_cast<std::uint32_t>(measurement.samples.size());
-    sample.latency["read"] = one;
+    sample.latency["read"] = latency;
   }
   return measurement;
 }

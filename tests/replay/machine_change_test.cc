@@ -85,12 +85,12 @@ TEST_CASE(
       changes.push_back(change_of(base.back().control, fresh.back().control));
     }
     const MachineChange machine = machine_change(changes);
-    const CorrectedRatio one = corrected_ratio(base[0], fresh[0], &machine),
+    const CorrectedRatio ratio = corrected_ratio(base[0], fresh[0], &machine),
                          plain = corrected_ratio(base[0], fresh[0], nullptr);
-    squares += one.ratio * one.ratio;
+    squares += ratio.ratio * ratio.ratio;
     plain_squares += plain.ratio * plain.ratio;
-    errors += one.error * one.error;
-    beyond += std::abs(one.ratio) > 2.14 * one.error ? 1 : 0;  // t of 95 % with 14 degrees
+    errors += ratio.error * ratio.error;
+    beyond += std::abs(ratio.ratio) > 2.14 * ratio.error ? 1 : 0;  // t of 95 % with 14 degrees
   }
   CHECK(squares < 0.8 * plain_squares);
   CHECK(errors == Approx(squares).epsilon(0.25));

@@ -42,10 +42,10 @@ TEST_CASE("a result at another scale is left out and named, and the others are c
     const ResultComparison comparison =
         swapped ? compare_results(fresh, base) : compare_results(base, fresh);
     REQUIRE(comparison.measurements.size() == 1);
-    const ComparedMeasurement& one = comparison.measurements[0];
-    CHECK(one.comparable);
-    CHECK((swapped ? one.fresh : one.base).samples == 10);
-    CHECK(one.verdict == (swapped ? Verdict::faster : Verdict::slower));
+    const ComparedMeasurement& compared = comparison.measurements[0];
+    CHECK(compared.comparable);
+    CHECK((swapped ? compared.fresh : compared.base).samples == 10);
+    CHECK(compared.verdict == (swapped ? Verdict::faster : Verdict::slower));
     const Warning* warning = left_out(comparison);
     REQUIRE(warning);
     CHECK(warning->text == std::string("1 of 3 results of ") +

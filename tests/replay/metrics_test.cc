@@ -14,10 +14,10 @@ namespace {
 Result reads_and_writes() {
   Result result = begun_result();
   result.host.cores = 2;
-  Measurement& one = result.measurements.emplace_back();
-  one.kind = JobKind::workload;
-  one.workload = one.operation = "mixed";
-  one.file_system = "ext4";
+  Measurement& measurement = result.measurements.emplace_back();
+  measurement.kind = JobKind::workload;
+  measurement.workload = measurement.operation = "mixed";
+  measurement.file_system = "ext4";
   for (std::uint32_t run = 1; run <= 2; ++run) {
     Sample sample = sample_of(run, 2.0 * run, 4.0 * run, 8'000'000, 0);
     sample.operations = 2000;
@@ -27,7 +27,7 @@ Result reads_and_writes() {
     sample.latency["read"] = {
         .count = 1500, .p99_us = 40, .max_us = 900.0 * run, .total_us = 15'000};
     sample.latency["write"] = {.count = 500, .p99_us = 80, .max_us = 100, .total_us = 25'000};
-    one.samples.push_back(std::move(sample));
+    measurement.samples.push_back(std::move(sample));
   }
   return result;
 }
@@ -70,28 +70,29 @@ TEST_CASE("missing data gives no figure") {
 
 TEST_CASE("metrics have names of their own, and each sample has the figures of its measurement") {
   const Result result = reads_and_writes();
-  const Measurement& one = result.measurements.front();
+  const Measurement& measurement = result.measurements.front();
   std::set<std::string_view> names;
   for (const Metric& metric : metrics()) {
     CAPTURE(metric.name);
     CHECK(names.insert(metric.name).second);
     CHECK(find_metric(metric.name) == &metric);
-    const bool has = spread_of(metric, result, one).has_value();
-    CHECK(figure_of(metric, MetricSource(result, one), one.samples.front()).has_value() == has);
+    const bool has = spread_of(metric, result, measurement).has_value();
+    CHECK(figure_of(metric, MetricSource(result, measurement), measurement.samples.front())
+              .has_value() == has);
   }
   CHECK(find_metric("speed") == nullptr);
 }
 
 TEST_CASE("the main rate is MB/s, otherwise files/s, otherwise operations/s") {
   Result result = reads_and_writes();
-  Measurement& one = result.measurements.front();
-  CHECK(main_metric(result, one)->name == "mb_per_s");
-  for (Sample& sample : one.samples) sample.bytes = 0;
-  CHECK(main_metric(result, one)->name == "operations_per_s");
-  for (Sample& sample : one.samples) sample.files = 5;
-  CHECK(main_metric(result, one)->name == "files_per_s");
-  one.samples.clear();
-  CHECK(main_metric(result, one) == nullptr);
+  Measurement& measurement = result.measurements.front();
+  CHECK(main_metric(result, measurement)->name == "mb_per_s");
+  for (Sample& sample : measurement.samples) sample.bytes = 0;
+  CHECK(main_metric(result, measurement)->name == "operations_per_s");
+  for (Sample& sample : measurement.samples) sample.files = 5;
+  CHECK(main_metric(result, measurement)->name == "files_per_s");
+  measurement.samples.clear();
+  CHECK(main_metric(result, measurement) == nullptr);
 }
 
 }  // namespace

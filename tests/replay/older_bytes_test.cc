@@ -21,12 +21,13 @@ Result mixed(std::uint64_t bytes) {
   Result result = begun_result();
   result.complete = true;
   result.label = "A";
-  Measurement& one = result.measurements.emplace_back(measurement_of("", "work", "ext4", "kernel"));
-  one.kind = JobKind::workload;
-  one.workload = "mail";
-  one.ends = PhaseEnd::work;
+  Measurement& measurement =
+      result.measurements.emplace_back(measurement_of("", "work", "ext4", "kernel"));
+  measurement.kind = JobKind::workload;
+  measurement.workload = "mail";
+  measurement.ends = PhaseEnd::work;
   for (std::uint32_t run = 1; run <= 10; ++run) {
-    Sample& sample = one.samples.emplace_back(sample_of(run, 1, 1, bytes, 100));
+    Sample& sample = measurement.samples.emplace_back(sample_of(run, 1, 1, bytes, 100));
     sample.started_s = 10 * run;
     sample.operations = 1000;
     sample.latency["read"].count = 900;
@@ -46,8 +47,9 @@ Result read_as(int version, const Result& result) {
 }
 
 bool is_marked(const Result& result) {
-  const bool warned = std::ranges::any_of(
-      result.warnings, [](const Warning& one) { return one.code == "bytes-without-reads"; });
+  const bool warned = std::ranges::any_of(result.warnings, [](const Warning& warning) {
+    return warning.code == "bytes-without-reads";
+  });
   CHECK(warned == result.measurements[0].without_bytes_read);
   return warned;
 }

@@ -24,14 +24,14 @@ Result drive(const std::string& serial, const std::string& label = "") {
   Result result = sample_result();
   result.label = label;
   for (VolumeDescription& volume : result.volumes) {
-    for (DeviceIdentity& one : volume.drives) one.serial = serial;
+    for (DeviceIdentity& device : volume.drives) device.serial = serial;
   }
   return result;
 }
 
 // Another test of the same drive.
 Result other_test(Result result) {
-  for (Measurement& one : result.measurements) one.workload = "other";
+  for (Measurement& measurement : result.measurements) measurement.workload = "other";
   for (JobRecord& job : result.plan.jobs) job.name = "other";
   return result;
 }
@@ -83,7 +83,7 @@ TEST_CASE("firmware, labels, settings and machines keep results apart") {
   CHECK_FALSE(apart(base));
   Result other = base;
   for (VolumeDescription& volume : other.volumes) {
-    for (DeviceIdentity& one : volume.drives) one.firmware = "2.00";
+    for (DeviceIdentity& device : volume.drives) device.firmware = "2.00";
   }
   CHECK(apart(other));
   other = base;
@@ -109,7 +109,7 @@ TEST_CASE("results of one share are one column, also if it is hidden") {
   const std::vector<ReportedResult> files = {
       {"a", here}, {"b", there}, {"c", other_test(here)}, {"d", here}};
   CHECK(columns_of(files) == std::vector<std::size_t>{0, 1, 0, 2});
-  for (Result* one : {&here, &there}) hide_serials(one->volumes[0]);
+  for (Result* result : {&here, &there}) hide_serials(result->volumes[0]);
   const std::vector<ReportedResult> hidden = {{"a", here}, {"b", there}, {"c", other_test(here)}};
   CHECK(columns_of(hidden) == std::vector<std::size_t>{0, 1, 0});
 }
@@ -119,7 +119,7 @@ TEST_CASE("without a drive only labels distinguish results, and groups override 
   nameless.volumes.clear();
   std::vector<ReportedResult> files = {{"a", nameless}, {"b", nameless}};
   CHECK(pooled_by_drive(files).size() == 2);
-  for (ReportedResult& one : files) one.result.label = "ram";
+  for (ReportedResult& file : files) file.result.label = "ram";
   CHECK(pooled_by_drive(files).size() == 1);
   files[0].group = "base";
   files[1].group = "new";
@@ -136,7 +136,7 @@ Result only_with(const std::string& label, const std::string& file_system) {
 TEST_CASE("a name has no file system that the label tells, or that each label has one of") {
   const auto names_of_all = [](const std::vector<ReportedResult>& results) {
     std::vector<std::string> names;
-    for (const Series& one : overview_of(results).series) names.push_back(one.name);
+    for (const Series& series : overview_of(results).series) names.push_back(series.name);
     return names;
   };
   using Names = std::vector<std::string>;
@@ -208,12 +208,12 @@ TEST_CASE("a sweep is drawn over its longest axis, sizes by MB/s, and names as b
 // A phase of a workload in one sample.
 Measurement phase(const std::string& operation, std::uint64_t bytes, std::uint64_t files,
                   std::uint64_t operations) {
-  Measurement one = measurement_of("", operation, "ext4", "kernel");
-  one.kind = JobKind::workload;
-  one.workload = "mixed";
-  one.samples = {sample_of(1, 1, 2, bytes, files)};
-  one.samples[0].operations = operations;
-  return one;
+  Measurement measurement = measurement_of("", operation, "ext4", "kernel");
+  measurement.kind = JobKind::workload;
+  measurement.workload = "mixed";
+  measurement.samples = {sample_of(1, 1, 2, bytes, files)};
+  measurement.samples[0].operations = operations;
+  return measurement;
 }
 
 TEST_CASE("each phase has the metric that describes it") {
@@ -262,7 +262,7 @@ TEST_CASE("marks stand beside the tested figure alone") {
 
 TEST_CASE("a job whose name looks like a pattern is shown by itself") {
   Result result = sample_sweep();
-  for (Measurement& one : result.measurements) one.workload = "reads[1]*.yaml";
+  for (Measurement& measurement : result.measurements) measurement.workload = "reads[1]*.yaml";
   result.plan.jobs[0].name = "reads[1]*.yaml";
   const std::vector<ReportedResult> results = {{"a", result}};
   CHECK(views_of(results, overview_of(results)).size() == 1);

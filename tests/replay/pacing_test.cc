@@ -50,8 +50,8 @@ std::vector<Operation> paces_of(HandTrace& trace, const char* pace) {
   Pacing pacing(parse_pace(pace), trace.info);
   std::vector<Operation> result;
   for (RecordedOperation recorded : trace.source.operations) {
-    Operation one;
-    if (pacing.add(recorded, one)) result.push_back(one);
+    Operation op;
+    if (pacing.add(recorded, op)) result.push_back(op);
   }
   return result;
 }
@@ -112,8 +112,8 @@ TEST_CASE("the recorder's overhead is subtracted from pauses, not from times") {
     Pacing pacing(parse_pace(pace), trace.info);
     std::vector<std::uint64_t> offsets;
     for (RecordedOperation recorded : trace.source.operations) {
-      Operation one;
-      if (pacing.add(recorded, one)) offsets.push_back(one.offset);
+      Operation op;
+      if (pacing.add(recorded, op)) offsets.push_back(op.offset);
     }
     return offsets;
   };
@@ -145,7 +145,7 @@ TEST_CASE("a thread whose waits are known works between its operations") {
   wait(0, wait_flags::kForOutside, 51'000, 9'000, 6'000);
   const std::vector<Operation> paces = paces_of(trace, "think/0.5x");
   std::vector<std::pair<std::uint32_t, std::uint64_t>> got;
-  for (const Operation& one : paces) got.emplace_back(one.flags, one.offset / 2);
+  for (const Operation& pace : paces) got.emplace_back(pace.flags, pace.offset / 2);
   using namespace pace_flags;
   CHECK(got == std::vector<std::pair<std::uint32_t, std::uint64_t>>{{kWork, 10'000},
                                                                     {kWork, 4'000},
@@ -162,7 +162,7 @@ TEST_CASE("extreme times are capped") {
   timed(trace, 0, make_directory, UINT64_MAX, UINT64_MAX);
   timed(trace, 0, make_directory, 5, 5);
   for (const char* pace : {"natural", "0.000001x", "think"}) {
-    for (const Operation& one : paces_of(trace, pace)) CHECK(one.offset <= 1ULL << 62);
+    for (const Operation& op : paces_of(trace, pace)) CHECK(op.offset <= 1ULL << 62);
   }
 }
 

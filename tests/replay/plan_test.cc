@@ -67,18 +67,18 @@ PlanOverrides full_run() {
 TEST_CASE("every plan of the catalogue loads") {
   const std::vector<CataloguePlan> plans = list_catalogue_plans();
   CHECK(plans.size() >= 2);
-  for (const CataloguePlan& one : plans) {
-    CAPTURE(one.name);
-    const Plan loaded = load(one.name);
-    CHECK(loaded.name == one.name);
-    CHECK(loaded.description == one.description);
+  for (const CataloguePlan& plan : plans) {
+    CAPTURE(plan.name);
+    const Plan loaded = load(plan.name);
+    CHECK(loaded.name == plan.name);
+    CHECK(loaded.description == plan.description);
     CHECK_FALSE(loaded.description.empty());
     CHECK_FALSE(loaded.jobs.empty());
     if (!loaded.has_full) {
-      CHECK_THROWS_WITH_AS(load(one.name, full_run()), doctest::Contains("--full"), Error);
+      CHECK_THROWS_WITH_AS(load(plan.name, full_run()), doctest::Contains("--full"), Error);
       continue;
     }
-    CHECK_FALSE(load(one.name, full_run()).jobs.empty());
+    CHECK_FALSE(load(plan.name, full_run()).jobs.empty());
   }
 }
 

@@ -55,8 +55,8 @@ TEST_CASE("merged percentiles of ten runs are those of all their latencies") {
     for (const auto& [kind, latency] : sample.latency) pooled.merge(histogram_of(latency));
     REQUIRE(sample.course);
     const TimeGrid course = unpack_course(*sample.course);
-    for (const TimeGrid::Interval& one : course.intervals()) {
-      for (const std::uint64_t count : one.operations) in_grids += count;
+    for (const TimeGrid::Interval& interval : course.intervals()) {
+      for (const std::uint64_t count : interval.operations) in_grids += count;
     }
   }
   REQUIRE(pooled.count() == all.size());

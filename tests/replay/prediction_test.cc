@@ -30,7 +30,7 @@ ReplayedVolume around(const std::string& name, double seconds, double spread = 0
 
 std::vector<std::uint32_t> ranks_of(const Prediction& prediction) {
   std::vector<std::uint32_t> ranks;
-  for (const PredictedTime& one : prediction.times) ranks.push_back(one.rank);
+  for (const PredictedTime& time : prediction.times) ranks.push_back(time.rank);
   return ranks;
 }
 
@@ -38,12 +38,12 @@ TEST_CASE("without spread, the interval is the accuracy of replays") {
   const std::vector<ReplayedVolume> volumes = {around("a", 2, 0)};
   const Prediction prediction = predict_times(volumes, kAccuracy, 0);
   REQUIRE(prediction.times.size() == 1);
-  const PredictedTime& one = prediction.times.front();
-  CHECK(one.median_s == Approx(2));
-  CHECK(one.rank == 1);
-  REQUIRE(one.interval);
-  CHECK(one.interval->low == Approx(2 * std::exp(-1.96 * 0.06)));
-  CHECK(one.interval->high == Approx(2 * std::exp(1.96 * 0.06)));
+  const PredictedTime& predicted = prediction.times.front();
+  CHECK(predicted.median_s == Approx(2));
+  CHECK(predicted.rank == 1);
+  REQUIRE(predicted.interval);
+  CHECK(predicted.interval->low == Approx(2 * std::exp(-1.96 * 0.06)));
+  CHECK(predicted.interval->high == Approx(2 * std::exp(1.96 * 0.06)));
 }
 
 TEST_CASE("the spread of the repetitions widens the interval") {
@@ -206,12 +206,12 @@ TEST_CASE("the JSON has the predictions and the results") {
 
 TEST_CASE("shares of the time are told of one thread, and operations in progress of several") {
   StoredPrediction stored{.program = {.reel = "app.reel"}, .results = {sample_replay()}};
-  Measurement& one = stored.results[0].measurements[0];
-  one.samples.resize(1);
-  one.samples[0] = Sample();
-  one.samples[0].elapsed_s = 2;
-  one.samples[0].latency["fsync"] = {.count = 1, .total_us = 1.5e6};
-  one.samples[0].latency["read"] = {.count = 1, .total_us = 0.3e6};
+  Measurement& measurement = stored.results[0].measurements[0];
+  measurement.samples.resize(1);
+  measurement.samples[0] = Sample();
+  measurement.samples[0].elapsed_s = 2;
+  measurement.samples[0].latency["fsync"] = {.count = 1, .total_us = 1.5e6};
+  measurement.samples[0].latency["read"] = {.count = 1, .total_us = 0.3e6};
   const auto text = [&](std::uint64_t threads) {
     stored.program.threads = threads;
     return time_limits(stored).front().text;
@@ -224,7 +224,7 @@ TEST_CASE("shares of the time are told of one thread, and operations in progress
       "0.90 file operations in progress on average, mostly fsync (83 %); none for at least 10 % of "
       "the time, which no storage shortens");
   CHECK(text(0) == text(8));  // unknown
-  one.samples[0].latency["fsync"].total_us = 5.7e6;
+  measurement.samples[0].latency["fsync"].total_us = 5.7e6;
   CHECK(text(8) == "3.00 file operations in progress on average, mostly fsync (95 %)");
   CHECK(text(1) == text(8));  // requests in flight together
 }
@@ -289,12 +289,12 @@ class Commits final : public RecordedSource {
   std::size_t next(std::span<RecordedOperation> out) override {
     std::size_t count = 0;
     for (; count < out.size() && at_ < threads_.size(); ++count, ++at_) {
-      RecordedOperation& one = out[count] = {};
-      one.operation.kind = OperationKind::sync;
-      one.operation.thread = threads_[at_];
-      one.operation.entry = 7;
-      one.start_ns = at_ * 2'000'000;
-      one.duration_ns = duration_ns_;
+      RecordedOperation& operation = out[count] = {};
+      operation.operation.kind = OperationKind::sync;
+      operation.operation.thread = threads_[at_];
+      operation.operation.entry = 7;
+      operation.start_ns = at_ * 2'000'000;
+      operation.duration_ns = duration_ns_;
     }
     return count;
   }

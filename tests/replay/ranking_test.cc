@@ -40,12 +40,12 @@ ResultGroup group_with(const std::string& name, std::vector<Measurement> measure
   return {name, {std::move(result)}, {name + ".json"}};
 }
 
-const RankedEntry& entry_of(const RankedMeasurement& one, std::size_t group) {
-  for (const RankedEntry& entry : one.entries) {
+const RankedEntry& entry_of(const RankedMeasurement& ranked, std::size_t group) {
+  for (const RankedEntry& entry : ranked.entries) {
     if (entry.group == group) return entry;
   }
   FAIL("no such entry");
-  return one.entries.front();
+  return ranked.entries.front();
 }
 
 TEST_CASE("entries shown to be slower have a higher rank, ranks of others overlap") {
@@ -55,17 +55,17 @@ TEST_CASE("entries shown to be slower have a higher rank, ranks of others overla
       group_with("other", {ranked_runs("create", "ext4", 1, 10, 3)})};
   const Ranking ranking = rank_groups(groups);
   REQUIRE(ranking.measurements.size() == 1);
-  const RankedMeasurement& one = ranking.measurements.front();
-  CHECK(one.decided());
-  CHECK(entry_of(one, 1).rank == 1);
-  CHECK(entry_of(one, 2).rank == 1);
-  CHECK(entry_of(one, 1).last_rank == 2);
-  CHECK(entry_of(one, 2).last_rank == 2);
-  CHECK(entry_of(one, 0).rank == 3);  // two are faster
-  CHECK(entry_of(one, 0).last_rank == 3);
-  CHECK(one.entries.back().group == 0);
-  CHECK(entry_of(one, 0).ratio == doctest::Approx(4).epsilon(0.02));
-  CHECK(one.entries.front().ratio == 1);
+  const RankedMeasurement& ranked = ranking.measurements.front();
+  CHECK(ranked.decided());
+  CHECK(entry_of(ranked, 1).rank == 1);
+  CHECK(entry_of(ranked, 2).rank == 1);
+  CHECK(entry_of(ranked, 1).last_rank == 2);
+  CHECK(entry_of(ranked, 2).last_rank == 2);
+  CHECK(entry_of(ranked, 0).rank == 3);  // two are faster
+  CHECK(entry_of(ranked, 0).last_rank == 3);
+  CHECK(ranked.entries.back().group == 0);
+  CHECK(entry_of(ranked, 0).ratio == doctest::Approx(4).epsilon(0.02));
+  CHECK(ranked.entries.front().ratio == 1);
   CHECK(ranking.firsts(1) == 0);  // not proven against the other
   CHECK(ranking.firsts(0) == 0);
 }
@@ -91,10 +91,11 @@ TEST_CASE("work that was not done has no rank, whatever the order of the groups"
         ranked_runs("create", "ext4", 0.1, 10, 7);
     failed.samples.back().failed_calls = {{"near", "write", "ENOSPC", 3}};
     for (Sample& sample : failed.samples) sample.bytes /= 3;  // other work than the others did
-    const RankedMeasurement one = rank_groups(groups).measurements.at(0);
-    CHECK(entry_of(one, bad).rank == 0);
-    CHECK(entry_of(one, bad).reason.contains("write on near (ext4) failed with ENOSPC: 3 times"));
-    for (std::size_t i = 0; i < 3; ++i) CHECK((entry_of(one, i).rank == 1) == (i != bad));
+    const RankedMeasurement ranked = rank_groups(groups).measurements.at(0);
+    CHECK(entry_of(ranked, bad).rank == 0);
+    CHECK(
+        entry_of(ranked, bad).reason.contains("write on near (ext4) failed with ENOSPC: 3 times"));
+    for (std::size_t i = 0; i < 3; ++i) CHECK((entry_of(ranked, i).rank == 1) == (i != bad));
   }
 }
 
@@ -103,13 +104,13 @@ TEST_CASE("a noisy entry ties with both of its neighbours, which are told apart"
       group_with("fast", {ranked_runs("create", "ext4", 1, 10, 1)}),
       group_with("noisy", {ranked_runs("create", "ext4", 1.05, 10, 2, 0.3)}),
       group_with("slow", {ranked_runs("create", "ext4", 1.1, 10, 3)})};
-  const RankedMeasurement one = rank_groups(groups).measurements.front();
-  CHECK(entry_of(one, 0).rank == 1);
-  CHECK(entry_of(one, 0).last_rank == 2);  // one is slower
-  CHECK(entry_of(one, 1).rank == 1);
-  CHECK(entry_of(one, 1).last_rank == 3);
-  CHECK(entry_of(one, 2).rank == 2);  // one is faster
-  CHECK(entry_of(one, 2).last_rank == 3);
+  const RankedMeasurement ranked = rank_groups(groups).measurements.front();
+  CHECK(entry_of(ranked, 0).rank == 1);
+  CHECK(entry_of(ranked, 0).last_rank == 2);  // one is slower
+  CHECK(entry_of(ranked, 1).rank == 1);
+  CHECK(entry_of(ranked, 1).last_rank == 3);
+  CHECK(entry_of(ranked, 2).rank == 2);  // one is faster
+  CHECK(entry_of(ranked, 2).last_rank == 3);
 }
 
 TEST_CASE("equal entries hardly ever get an order, however many there are") {
@@ -125,7 +126,8 @@ TEST_CASE("equal entries hardly ever get an order, however many there are") {
       groups.push_back(group_with(std::to_string(number), std::move(list)));
     }
     const Ranking ranking = rank_groups(groups);
-    for (const RankedMeasurement& one : ranking.measurements) decided += one.decided() ? 1 : 0;
+    for (const RankedMeasurement& measurement : ranking.measurements)
+      decided += measurement.decided() ? 1 : 0;
   }
   CHECK(decided <= 4);  // about one is expected at most; five have a probability below 0.5 %
 }
@@ -136,12 +138,12 @@ TEST_CASE("with too few runs, the required number is given") {
       group_with("b", {ranked_runs("create", "ext4", 2, 2, 2)}),
       group_with("c", {ranked_runs("create", "ext4", 3, 2, 3)})};
   const Ranking ranking = rank_groups(groups);
-  const RankedMeasurement& one = ranking.measurements.front();
-  CHECK_FALSE(one.decided());
-  CHECK_FALSE(one.has_ranks());
-  for (const RankedEntry& entry : one.entries) CHECK(entry.rank == 0);
-  CHECK(one.entries.front().group == 0);  // by median
-  CHECK(one.runs_needed == 6);
+  const RankedMeasurement& ranked = ranking.measurements.front();
+  CHECK_FALSE(ranked.decided());
+  CHECK_FALSE(ranked.has_ranks());
+  for (const RankedEntry& entry : ranked.entries) CHECK(entry.rank == 0);
+  CHECK(ranked.entries.front().group == 0);  // by median
+  CHECK(ranked.runs_needed == 6);
   REQUIRE(ranking.warnings.size() == 1);
   CHECK(ranking.warnings.front().code == "few-runs");
   CHECK(ranking.warnings.front().next_step == "measure with --runs 6 or more");
@@ -149,9 +151,9 @@ TEST_CASE("with too few runs, the required number is given") {
 
 TEST_CASE("the work that most entries did is ranked, whatever their order") {
   const auto group = [](const char* name, const char* digest, std::uint64_t seed) {
-    Measurement one = ranked_runs("create", "ext4", 1, 8, seed);
-    one.work_digest = digest;
-    return group_with(name, {one});
+    Measurement measurement = ranked_runs("create", "ext4", 1, 8, seed);
+    measurement.work_digest = digest;
+    return group_with(name, {measurement});
   };
   std::vector<ResultGroup> groups = {group("odd", "1", 1), group("a", "2", 2), group("b", "2", 3)};
   for (int turn = 0; turn < 3; ++turn) {
@@ -166,9 +168,10 @@ TEST_CASE("the work that most entries did is ranked, whatever their order") {
 TEST_CASE("an entry without direct I/O is not ranked among those that had it") {
   std::vector<ResultGroup> groups;
   for (const char* name : {"a", "b", "cached"}) {
-    Measurement one = ranked_runs("create", "ext4", name == std::string("cached") ? 1 : 2, 8, 1);
-    one.without_direct_io = name == std::string("cached");
-    groups.push_back(group_with(name, {one}));
+    Measurement measurement =
+        ranked_runs("create", "ext4", name == std::string("cached") ? 1 : 2, 8, 1);
+    measurement.without_direct_io = name == std::string("cached");
+    groups.push_back(group_with(name, {measurement}));
   }
   const Ranking ranking = rank_groups(groups);
   for (const RankedEntry& entry : ranking.measurements.at(0).entries) {
@@ -233,12 +236,12 @@ TEST_CASE("different work and failed runs have no rank but a reason") {
   const std::vector<ResultGroup> groups = {
       group_with("a", {ranked_runs("create", "ext4", 1, 10, 1)}), group_with("other", {other}),
       group_with("failed", {failed}), group_with("b", {ranked_runs("create", "ext4", 2, 10, 4)})};
-  const RankedMeasurement one = rank_groups(groups).measurements.front();
-  CHECK(entry_of(one, 0).rank == 1);
-  CHECK(entry_of(one, 3).rank == 2);
-  CHECK(entry_of(one, 1).rank == 0);
-  CHECK(entry_of(one, 1).reason.contains("different work"));
-  CHECK(entry_of(one, 2).reason == "no run succeeded");
+  const RankedMeasurement ranked = rank_groups(groups).measurements.front();
+  CHECK(entry_of(ranked, 0).rank == 1);
+  CHECK(entry_of(ranked, 3).rank == 2);
+  CHECK(entry_of(ranked, 1).rank == 0);
+  CHECK(entry_of(ranked, 1).reason.contains("different work"));
+  CHECK(entry_of(ranked, 2).reason == "no run succeeded");
 }
 
 TEST_CASE("with few runs there is no ranking, but what is indicated is marked") {
@@ -255,14 +258,14 @@ TEST_CASE("with few runs there is no ranking, but what is indicated is marked") 
   }
   const Ranking ranking = rank_groups(groups);
   std::size_t unranked = 0, indicated = 0;
-  for (const RankedMeasurement& one : ranking.measurements) {
-    if (one.has_ranks()) continue;
+  for (const RankedMeasurement& measurement : ranking.measurements) {
+    if (measurement.has_ranks()) continue;
     ++unranked;
-    const bool last = entry_of(one, 2).indicated.size() == 2;
+    const bool last = entry_of(measurement, 2).indicated.size() == 2;
     indicated += last ? 1 : 0;
-    if (last) CHECK(one.runs_needed.value_or(0) > 3);
-    CHECK(entry_of(one, 2).rank == 0);
-    CHECK(one.fastest() == nullptr);
+    if (last) CHECK(measurement.runs_needed.value_or(0) > 3);
+    CHECK(entry_of(measurement, 2).rank == 0);
+    CHECK(measurement.fastest() == nullptr);
   }
   CHECK(unranked > 30);
   CHECK(indicated > 20);
@@ -275,11 +278,11 @@ TEST_CASE("entries with too few runs have no rank among others that have one") {
       group_with("a", {ranked_runs("create", "ext4", 1, 10, 1)}),
       group_with("b", {ranked_runs("create", "ext4", 2, 10, 2)}),
       group_with("short", {ranked_runs("create", "ext4", 8, 2, 3)})};
-  const RankedMeasurement one = rank_groups(groups).measurements.front();
-  CHECK(entry_of(one, 0).rank == 1);
-  CHECK(entry_of(one, 1).rank == 2);
-  CHECK(entry_of(one, 2).rank == 0);
-  CHECK(entry_of(one, 2).reason == "2 of at least 3 runs");
+  const RankedMeasurement ranked = rank_groups(groups).measurements.front();
+  CHECK(entry_of(ranked, 0).rank == 1);
+  CHECK(entry_of(ranked, 1).rank == 2);
+  CHECK(entry_of(ranked, 2).rank == 0);
+  CHECK(entry_of(ranked, 2).reason == "2 of at least 3 runs");
 }
 
 TEST_CASE("the fastest is the one that is shown to beat all others") {
@@ -287,9 +290,9 @@ TEST_CASE("the fastest is the one that is shown to beat all others") {
       group_with("slow", {ranked_runs("create", "ext4", 4, 10, 1)}),
       group_with("fast", {ranked_runs("create", "ext4", 1, 10, 2)}),
       group_with("middle", {ranked_runs("create", "ext4", 2, 10, 3)})};
-  const RankedMeasurement one = rank_groups(groups).measurements.front();
-  REQUIRE(one.fastest() != nullptr);
-  CHECK(one.fastest()->group == 1);
+  const RankedMeasurement ranked = rank_groups(groups).measurements.front();
+  REQUIRE(ranked.fastest() != nullptr);
+  CHECK(ranked.fastest()->group == 1);
   // A noisy one ties with all of them, so none is the fastest.
   std::vector<ResultGroup> noisy = groups;
   noisy.push_back(group_with("noisy", {ranked_runs("create", "ext4", 1.5, 10, 4, 0.6)}));
@@ -300,11 +303,11 @@ TEST_CASE("equal entries of many runs are the same, and share rank 1") {
   const std::vector<ResultGroup> groups = {
       group_with("a", {ranked_runs("create", "ext4", 1, 30, 1, 0.001)}),
       group_with("b", {ranked_runs("create", "ext4", 1, 30, 2, 0.001)})};
-  const RankedMeasurement one = rank_groups(groups).measurements.front();
-  CHECK(one.same);
+  const RankedMeasurement ranked = rank_groups(groups).measurements.front();
+  CHECK(ranked.same);
   for (std::size_t i = 0; i < 2; ++i) {
-    CHECK(entry_of(one, i).rank == 1);
-    CHECK(entry_of(one, i).last_rank == 1);
+    CHECK(entry_of(ranked, i).rank == 1);
+    CHECK(entry_of(ranked, i).last_rank == 1);
   }
 }
 

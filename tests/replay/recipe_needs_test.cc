@@ -47,11 +47,11 @@ TEST_CASE("phases whose files a later phase needs run to their end") {
 }
 
 TEST_CASE("points with different files do not start from the same files") {
-  const Recipe one = recipe_of(kReads);
-  CHECK(start_from_same_files(one, recipe_of("files: {size: 1 MiB}\naccess: {size: 8 KiB}\n")));
+  const Recipe recipe = recipe_of(kReads);
+  CHECK(start_from_same_files(recipe, recipe_of("files: {size: 1 MiB}\naccess: {size: 8 KiB}\n")));
   CHECK_FALSE(
-      start_from_same_files(one, recipe_of("files: {size: 2 MiB}\naccess: {size: 4 KiB}\n")));
-  CHECK_FALSE(start_from_same_files(one, recipe_of("seed: 2\n" + std::string(kReads))));
+      start_from_same_files(recipe, recipe_of("files: {size: 2 MiB}\naccess: {size: 4 KiB}\n")));
+  CHECK_FALSE(start_from_same_files(recipe, recipe_of("seed: 2\n" + std::string(kReads))));
 }
 
 TEST_CASE("steps that create, extend, move or remove files change them, others do not") {

@@ -23,15 +23,15 @@ struct Rig {
   }
   std::vector<Measurement*> list() {
     std::vector<Measurement*> all;
-    for (Measurement& one : measurements) all.push_back(&one);
+    for (Measurement& measurement : measurements) all.push_back(&measurement);
     return all;
   }
   // A repetition that takes so long and moves 100 MB in `durable_s` each.
   void measure(double seconds, double durable_s) {
     now += static_cast<std::uint64_t>(seconds * 1e9);
-    for (Measurement& one : measurements) {
-      const auto run = static_cast<std::uint32_t>(one.samples.size() + 1);
-      one.samples.push_back(sample_of(run, durable_s, durable_s, 100'000'000, 3));
+    for (Measurement& measurement : measurements) {
+      const auto run = static_cast<std::uint32_t>(measurement.samples.size() + 1);
+      measurement.samples.push_back(sample_of(run, durable_s, durable_s, 100'000'000, 3));
     }
   }
   // Runs to the end; gives how many there were. The times alternate by `noise` around 1 s.
@@ -193,10 +193,10 @@ TEST_CASE("existing measurements are not among the new ones") {
 
 // Reads whose p99.9 alternates by `noise`.
 void add_reads(Rig& rig, double noise, std::uint64_t count) {
-  for (Measurement& one : rig.measurements) {
-    LatencySummary& reads = one.samples.back().latency["read"];
+  for (Measurement& measurement : rig.measurements) {
+    LatencySummary& reads = measurement.samples.back().latency["read"];
     reads.count = count;
-    reads.p999_us = 1000 * (1 + (one.samples.size() % 2 == 0 ? noise : -noise));
+    reads.p999_us = 1000 * (1 + (measurement.samples.size() % 2 == 0 ? noise : -noise));
   }
 }
 

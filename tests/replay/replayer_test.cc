@@ -124,8 +124,8 @@ TEST_CASE("the five steps create, read, copy and delete a tree byte for byte") {
       CAPTURE(threads);
       const TwoVolumes volumes;
       const FcTest test(set, {.block_size = 60'000, .copy_method = method, .threads = threads});
-      const auto step = [&](FcStep one) {
-        ReplayOutcome outcome = replay(test.trace(one), volumes.roots(), {});
+      const auto step = [&](FcStep fc_step) {
+        ReplayOutcome outcome = replay(test.trace(fc_step), volumes.roots(), {});
         check_clean(outcome, test);
         return outcome;
       };

@@ -40,8 +40,9 @@ Result hostile_result() {
   Result result = sample_result();
   result.label = result.note = result.started = kHostile;
   result.warnings = {{std::string(kHostile), std::string(kHostile), std::string(kHostile)}};
-  for (Measurement& one : result.measurements) {
-    one.set = one.operation = one.file_system = one.driver = kHostile;
+  for (Measurement& measurement : result.measurements) {
+    measurement.set = measurement.operation = measurement.file_system = measurement.driver =
+        kHostile;
   }
   for (VolumeDescription& volume : result.volumes) volume.target = volume.mount_options = kHostile;
   result.volumes[0].network.emplace().source = kHostile;
@@ -150,13 +151,13 @@ TEST_CASE("marks of two results are the verdicts of their comparison") {
   Standings standings = standings_of(columns, overview);
   ResultComparison comparison = compare_results(columns.sessions(0), columns.sessions(1));
   REQUIRE_FALSE(comparison.measurements.empty());
-  ComparedMeasurement& one = comparison.measurements.front();
+  ComparedMeasurement& compared = comparison.measurements.front();
   const Metric& tested = *find_metric("durable_s");
-  one.figure = Figure::durable;
-  one.comparable = true;
+  compared.figure = Figure::durable;
+  compared.comparable = true;
   const auto marks = [&](Verdict verdict, std::optional<Verdict> indicated) {
-    one.time.verdict = verdict;
-    one.time.indicated = indicated;
+    compared.time.verdict = verdict;
+    compared.time.indicated = indicated;
     follow_comparison(comparison, overview, standings);
     return std::pair(standings.rows[0].of(0, tested), standings.rows[0].of(1, tested));
   };
@@ -328,11 +329,11 @@ TEST_CASE("a result that failed or ended early comes before conclusions about sp
 
 TEST_CASE("a directory has one name, however it was named") {
   std::vector<ReportedResult> results(2, {"drive.json", sample_replay()});
-  for (ReportedResult& one : results) {
-    one.result.volumes.resize(1);
-    one.result.volumes.front().drives.clear();
-    one.result.volumes.front().target_kind = "directory";
-    one.result.label.clear();
+  for (ReportedResult& result : results) {
+    result.result.volumes.resize(1);
+    result.result.volumes.front().drives.clear();
+    result.result.volumes.front().target_kind = "directory";
+    result.result.label.clear();
   }
   results[0].result.volumes.front().target = "cand";
   results[1].result.volumes.front().target = "/mnt/one/cand";
@@ -377,37 +378,38 @@ TEST_CASE("stalls of recorded traces are told without the parameters that all sh
   comparison.measurements[0].key = key_of(sample_replay().measurements[0]);
   ComparedStalls& stalls = comparison.measurements[0].stalls.emplace();
   stalls.fresh = {.stalls = 553, .operations = 1000, .share_of_time = 0.97};
-  for (const std::string& one : findings_of(results, &comparison)) {
-    CHECK_FALSE(one.contains("order="));
+  for (const std::string& finding : findings_of(results, &comparison)) {
+    CHECK_FALSE(finding.contains("order="));
   }
 }
 
 Measurement steady(const std::string& set, const std::string& operation,
                    const std::string& file_system, double mb_per_s) {
-  Measurement one = measurement_of(set, operation, file_system, "kernel");
-  one.samples = {sample_of(1, 1, 1, static_cast<std::uint64_t>(mb_per_s * 1e6), 10)};
-  return one;
+  Measurement measurement = measurement_of(set, operation, file_system, "kernel");
+  measurement.samples = {sample_of(1, 1, 1, static_cast<std::uint64_t>(mb_per_s * 1e6), 10)};
+  return measurement;
 }
 
 TEST_CASE("the means of a single set are no finding, and none of incomplete results") {
   Result result;
   result.complete = true;
   result.measurements = {steady("a", "read", "ext4", 100), steady("a", "read", "xfs", 90)};
-  for (const std::string& one : findings_of(just(result))) CHECK_FALSE(one.contains("mean"));
+  for (const std::string& finding : findings_of(just(result)))
+    CHECK_FALSE(finding.contains("mean"));
   CHECK(Json::parse(report_data(just(result)))["scores"].empty());
   result.complete = false;
   CHECK(scores_of(just(result)).empty());
 }
 
 TEST_CASE("shares of kinds are of all samples, most time first") {
-  Measurement one = measurement_of("iso", "read", "ext4", "kernel");
+  Measurement measurement = measurement_of("iso", "read", "ext4", "kernel");
   for (int i = 0; i < 2; ++i) {
-    Sample& sample = one.samples.emplace_back();
+    Sample& sample = measurement.samples.emplace_back();
     sample.latency["open"] = {.count = 30, .total_us = 100};
     sample.latency["read"] = {.count = 10, .bytes = 4096, .total_us = 300};
     sample.latency["close"] = {};
   }
-  const std::vector<KindShare> kinds = shares_of_kinds(one);
+  const std::vector<KindShare> kinds = shares_of_kinds(measurement);
   REQUIRE(kinds.size() == 2);
   CHECK(kinds[0].kind == "read");
   CHECK(kinds[0].count == 20);

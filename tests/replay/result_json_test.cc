@@ -258,9 +258,9 @@ TEST_CASE("the one job of older results has a kind and what the plan said of it"
   const auto job_of = [](const char* name) {
     const Result result = result_from_json(golden_text(name), name);
     REQUIRE(result.plan.jobs.size() == 1);
-    for (const Measurement& one : result.measurements) {
-      CHECK(one.kind == result.plan.jobs[0].kind);
-      CHECK(one.workload == result.plan.jobs[0].name);
+    for (const Measurement& measurement : result.measurements) {
+      CHECK(measurement.kind == result.plan.jobs[0].kind);
+      CHECK(measurement.workload == result.plan.jobs[0].name);
     }
     return result.plan.jobs[0];
   };

@@ -94,31 +94,31 @@ TEST_CASE("what mkfs and the driver keep at least is no space for files") {
   };
   // e2fsprogs 1.47.0, ntfs-3g 2022.10.3, dosfstools 4.2, exfatprogs 1.2.0, xfsprogs 6.1.0,
   // btrfs-progs 6.2, Linux 6.18.
-  for (const Formatted& one : {Formatted{FileSystemKind::ext4, 64, 13'173, 4096, 0.99},
-                               {FileSystemKind::ext4, 256, 52'682, 4096, 0.99},
-                               {FileSystemKind::ext4, 512, 115'545, 4096, 0.99},
-                               {FileSystemKind::ext4, 600, 136'108, 4096, 0.99},
-                               {FileSystemKind::ext4, 1024, 231'986, 4096, 0.99},
-                               {FileSystemKind::ext4, 4096, 955'110, 4096, 0.99},
-                               {FileSystemKind::ext4, 65'536, 15'526'585, 4096, 0.99},
-                               {FileSystemKind::ntfs, 64, 15'758, 4096, 0.98},
-                               {FileSystemKind::ntfs, 600, 152'715, 4096, 0.99},
-                               {FileSystemKind::ntfs, 65'536, 16'760'207, 4096, 0.99},
-                               {FileSystemKind::fat32, 64, 129'021, 512, 0.99},
-                               {FileSystemKind::fat32, 600, 613'156, 1024, 0.99},
-                               {FileSystemKind::fat32, 65'536, 67'092'384, 1024, 0.99},
-                               {FileSystemKind::exfat, 64, 15'868, 4096, 0.96},
-                               {FileSystemKind::exfat, 600, 19'133, 32'768, 0.99},
-                               {FileSystemKind::xfs, 600, 128'514, 4096, 0.85},
-                               {FileSystemKind::xfs, 4096, 1'016'730, 4096, 0.97},
-                               {FileSystemKind::btrfs, 600, 132'864, 4096, 0.85},
-                               {FileSystemKind::btrfs, 4096, 913'152, 4096, 0.85}}) {
-    CAPTURE(file_system_info(one.kind).name);
-    CAPTURE(one.mebibytes);
-    const std::uint64_t real = one.blocks * one.block;
-    const std::uint64_t most = most_bytes(one.kind, one.mebibytes << 20);
+  for (const Formatted& formatted : {Formatted{FileSystemKind::ext4, 64, 13'173, 4096, 0.99},
+                                     {FileSystemKind::ext4, 256, 52'682, 4096, 0.99},
+                                     {FileSystemKind::ext4, 512, 115'545, 4096, 0.99},
+                                     {FileSystemKind::ext4, 600, 136'108, 4096, 0.99},
+                                     {FileSystemKind::ext4, 1024, 231'986, 4096, 0.99},
+                                     {FileSystemKind::ext4, 4096, 955'110, 4096, 0.99},
+                                     {FileSystemKind::ext4, 65'536, 15'526'585, 4096, 0.99},
+                                     {FileSystemKind::ntfs, 64, 15'758, 4096, 0.98},
+                                     {FileSystemKind::ntfs, 600, 152'715, 4096, 0.99},
+                                     {FileSystemKind::ntfs, 65'536, 16'760'207, 4096, 0.99},
+                                     {FileSystemKind::fat32, 64, 129'021, 512, 0.99},
+                                     {FileSystemKind::fat32, 600, 613'156, 1024, 0.99},
+                                     {FileSystemKind::fat32, 65'536, 67'092'384, 1024, 0.99},
+                                     {FileSystemKind::exfat, 64, 15'868, 4096, 0.96},
+                                     {FileSystemKind::exfat, 600, 19'133, 32'768, 0.99},
+                                     {FileSystemKind::xfs, 600, 128'514, 4096, 0.85},
+                                     {FileSystemKind::xfs, 4096, 1'016'730, 4096, 0.97},
+                                     {FileSystemKind::btrfs, 600, 132'864, 4096, 0.85},
+                                     {FileSystemKind::btrfs, 4096, 913'152, 4096, 0.85}}) {
+    CAPTURE(file_system_info(formatted.kind).name);
+    CAPTURE(formatted.mebibytes);
+    const std::uint64_t real = formatted.blocks * formatted.block;
+    const std::uint64_t most = most_bytes(formatted.kind, formatted.mebibytes << 20);
     CHECK(most >= real);
-    CHECK(static_cast<double>(real) > static_cast<double>(most) * one.share);
+    CHECK(static_cast<double>(real) > static_cast<double>(most) * formatted.share);
   }
 }
 

@@ -77,8 +77,8 @@ TEST_CASE("lines that only one side has are listed") {
 }
 
 TEST_CASE("several contents that both sides have are compared each for itself") {
-  const Result one = result_of("a.yaml", kOneDigest), other = result_of("a.yaml", kOtherDigest);
-  const std::array base = {one, other}, fresh = {one, other};
+  const Result result = result_of("a.yaml", kOneDigest), other = result_of("a.yaml", kOtherDigest);
+  const std::array base = {result, other}, fresh = {result, other};
   const ResultComparison comparison = compare_results(base, fresh);
   CHECK(comparison.comparable());
   REQUIRE(comparison.measurements.size() == 2);
@@ -86,9 +86,9 @@ TEST_CASE("several contents that both sides have are compared each for itself") 
 }
 
 TEST_CASE("a content that only one side has is left out and named") {
-  const Result one = result_of("a.yaml", kOneDigest), other = result_of("a.yaml", kOtherDigest);
-  const std::array base = {one, other};
-  const std::array fresh = {one};
+  const Result result = result_of("a.yaml", kOneDigest), other = result_of("a.yaml", kOtherDigest);
+  const std::array base = {result, other};
+  const std::array fresh = {result};
   const ResultComparison comparison = compare_results(base, fresh);
   CHECK(comparison.comparable());
   CHECK(comparison.measurements.size() == 1);
@@ -96,11 +96,11 @@ TEST_CASE("a content that only one side has is left out and named") {
 }
 
 TEST_CASE("a result of unknown content does not join the contents of the others") {
-  const Result one = result_of("a.yaml", kOneDigest), other = result_of("a.yaml", kOtherDigest);
+  const Result result = result_of("a.yaml", kOneDigest), other = result_of("a.yaml", kOtherDigest);
   Result unknown = result_of("a.yaml", "");
   unknown.session = "earlier";
-  const std::array base = {unknown, one};
-  const std::array fresh = {one, other};
+  const std::array base = {unknown, result};
+  const std::array fresh = {result, other};
   const ResultComparison comparison = compare_results(base, fresh);
   CHECK(comparison.comparable());
   CHECK(has_warning(comparison, "left-out"));

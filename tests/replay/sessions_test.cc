@@ -56,13 +56,14 @@ struct SimulatedDrive {
   }
 
   Measurement runs_with(std::size_t number, double seconds, std::size_t runs) {
-    Measurement one = measurement_of("iso", "step " + std::to_string(number), "ext4", "kernel");
+    Measurement measurement =
+        measurement_of("iso", "step " + std::to_string(number), "ext4", "kernel");
     for (std::uint32_t run = 1; run <= runs; ++run) {
       const double durable_s = seconds * std::exp(normal(noise));
-      one.samples.push_back(sample_of(run, durable_s, durable_s, 1000, 3));
-      one.samples.back().started_s = 10.0 * run;
+      measurement.samples.push_back(sample_of(run, durable_s, durable_s, 1000, 3));
+      measurement.samples.back().started_s = 10.0 * run;
     }
-    return one;
+    return measurement;
   }
 };
 
@@ -85,10 +86,10 @@ TEST_CASE("two sessions of the same drive are not told apart, though their runs 
   SimulatedDrive drive(1);
   int alarms = 0, indicated = 0;
   for (int i = 0; i < 200; ++i) {
-    const ResultComparison one = compare(drive.session(1), drive.session(1));
-    alarms += changes_in(one);
-    indicated += one.indicated() > 0 ? 1 : 0;
-    CHECK(one.measurements[0].time.basis == Basis::assumption);
+    const ResultComparison comparison = compare(drive.session(1), drive.session(1));
+    alarms += changes_in(comparison);
+    indicated += comparison.indicated() > 0 ? 1 : 0;
+    CHECK(comparison.measurements[0].time.basis == Basis::assumption);
   }
   CHECK(alarms <= 4);
   CHECK(indicated <= 12);  // a difference within what sessions differ by is not
@@ -115,10 +116,10 @@ TEST_CASE("a control removes what the machine does to both") {
   for (int i = 0; i < 100; ++i) {
     const Result base = drive.session(1, 8, true), same = drive.session(1, 8, true),
                  slow = drive.session(1.3, 8, true);
-    const ResultComparison one = compare(base, same);
-    CHECK(one.control.used);
-    CHECK(one.measurements[0].time.basis == Basis::control);
-    alarms += changes_in(one);
+    const ResultComparison comparison = compare(base, same);
+    CHECK(comparison.control.used);
+    CHECK(comparison.measurements[0].time.basis == Basis::control);
+    alarms += changes_in(comparison);
     found += compare(base, slow).count(Verdict::slower) >= 3 ? 1 : 0;
   }
   CHECK(alarms <= 3);
@@ -131,8 +132,8 @@ TEST_CASE("compare says how much the machine changed by the control") {
   drive.of_sessions = 0;
   const Result base = drive.session(1, 8, true);
   Result fresh = drive.session(1.18, 8, true);
-  for (Measurement& one : fresh.control[0].measurements) {
-    for (Sample& sample : one.samples) sample.durable_s *= 1.18;
+  for (Measurement& measurement : fresh.control[0].measurements) {
+    for (Sample& sample : measurement.samples) sample.durable_s *= 1.18;
   }
   const ResultComparison comparison = compare(base, fresh);
   CHECK(control_text(comparison.control) ==
@@ -150,8 +151,8 @@ TEST_CASE("a control that the volume does not follow is not used, with a warning
   drive.of_sessions = 0;
   const Result base = drive.session(1, 8, true);
   Result fresh = drive.session(1, 8, true);
-  for (Measurement& one : fresh.control[0].measurements) {
-    for (Sample& sample : one.samples) sample.durable_s *= 2;
+  for (Measurement& measurement : fresh.control[0].measurements) {
+    for (Sample& sample : measurement.samples) sample.durable_s *= 2;
   }
   const ResultComparison comparison = compare(base, fresh);
   CHECK_FALSE(comparison.control.used);
@@ -191,9 +192,9 @@ TEST_CASE("three sessions on each side show what they differ by") {
     std::vector<Result> base, fresh;
     for (int k = 0; k < 3; ++k) base.push_back(drive.session(1));
     for (int k = 0; k < 3; ++k) fresh.push_back(drive.session(1));
-    const ResultComparison one = compare_results(base, fresh);
-    CHECK(one.measurements[0].time.basis == Basis::sessions);
-    alarms += changes_in(one);
+    const ResultComparison comparison = compare_results(base, fresh);
+    CHECK(comparison.measurements[0].time.basis == Basis::sessions);
+    alarms += changes_in(comparison);
   }
   CHECK(alarms <= 5);
 }
@@ -217,10 +218,10 @@ TEST_CASE("earlier sessions of the volume show what sessions differ by") {
   for (int k = 0; k < 5; ++k) earlier[0].push_back(drive.session(1));
   for (int k = 0; k < 5; ++k) earlier[1].push_back(drive.session(3));  // with other firmware
   const Result base = drive.session(1), fresh = drive.session(1.1);
-  const ResultComparison one = compare_results({&base, 1}, {&fresh, 1}, {}, earlier);
-  CHECK(one.measurements[0].time.basis == Basis::history);
-  CHECK(one.count(Verdict::slower) == 4);
-  CHECK(promise_text(one) ==
+  const ResultComparison comparison = compare_results({&base, 1}, {&fresh, 1}, {}, earlier);
+  CHECK(comparison.measurements[0].time.basis == Basis::history);
+  CHECK(comparison.count(Verdict::slower) == 4);
+  CHECK(promise_text(comparison) ==
         "at most 1 false alarm in 100 comparisons between sessions, by their spread in the "
         "history");
 }
@@ -242,18 +243,18 @@ TEST_CASE("sessions of ten minutes are a single draw of the machine's state") {
 
 // Two volumes of a session, with a disturbance that slows down both in each turn.
 std::pair<Result, Result> in_turns(SimulatedDrive& drive, double factor) {
-  Result one = drive.session(1), other = one;
-  for (std::size_t i = 0; i < one.measurements.size(); ++i) {
-    for (std::size_t run = 0; run < one.measurements[i].samples.size(); ++run) {
+  Result result = drive.session(1), other = result;
+  for (std::size_t i = 0; i < result.measurements.size(); ++i) {
+    for (std::size_t run = 0; run < result.measurements[i].samples.size(); ++run) {
       const double disturbance = std::exp(drive.normal(0.2));
-      Sample &first = one.measurements[i].samples[run],
+      Sample &first = result.measurements[i].samples[run],
              &second = other.measurements[i].samples[run];
       first.durable_s *= disturbance;
       second.durable_s = first.durable_s * factor * std::exp(drive.normal(0.02));
       second.started_s += 1;
     }
   }
-  return {one, other};
+  return {result, other};
 }
 
 TEST_CASE("volumes in turns are compared in pairs") {
@@ -261,9 +262,9 @@ TEST_CASE("volumes in turns are compared in pairs") {
   int alarms = 0, found = 0;
   for (int i = 0; i < 100; ++i) {
     const auto [base, same] = in_turns(drive, 1);
-    const ResultComparison one = compare(base, same);
-    CHECK(one.measurements[0].time.basis == Basis::in_turns);
-    alarms += changes_in(one);
+    const ResultComparison comparison = compare(base, same);
+    CHECK(comparison.measurements[0].time.basis == Basis::in_turns);
+    alarms += changes_in(comparison);
     const auto [before, slow] = in_turns(drive, 1.1);
     found += compare(before, slow).count(Verdict::slower) == 4 ? 1 : 0;
   }
@@ -281,9 +282,9 @@ TEST_CASE("sessions in turns are compared in pairs") {
       (first ? base : fresh).push_back(drive.session(first ? 1 : 1.1));
     }
   }
-  const ResultComparison one = compare_results(base, fresh);
-  CHECK(one.measurements[0].time.basis == Basis::in_turns);
-  CHECK(one.count(Verdict::slower) == 4);
+  const ResultComparison comparison = compare_results(base, fresh);
+  CHECK(comparison.measurements[0].time.basis == Basis::in_turns);
+  CHECK(comparison.count(Verdict::slower) == 4);
   std::swap(base[3], base[7]);  // the order of the files does not matter
   CHECK(compare_results(base, fresh).count(Verdict::slower) == 4);
   base.pop_back();
@@ -293,8 +294,8 @@ TEST_CASE("sessions in turns are compared in pairs") {
 TEST_CASE("two file systems of a result, one after the other, were not in turns") {
   SimulatedDrive drive(13);
   Result base = drive.session(1), fresh = base;
-  for (Measurement& one : fresh.measurements) {
-    for (Sample& sample : one.samples) sample.started_s += 1000;
+  for (Measurement& measurement : fresh.measurements) {
+    for (Sample& sample : measurement.samples) sample.started_s += 1000;
   }
   CHECK(compare(base, fresh).measurements[0].time.basis == Basis::assumption);
 }
@@ -335,9 +336,9 @@ TEST_CASE("the provable change is a longer time unless only a shorter one is pos
   // One proof passes its error budget to the others, so the change may be below the provable one.
   SimulatedDrive drive(18);
   const Result base = drive.session(1), fresh = drive.session(6);
-  for (const ComparedMeasurement& one : compare(base, fresh).measurements) {
-    CHECK(one.verdict == Verdict::slower);
-    CHECK_FALSE(one.time.provable_change());
+  for (const ComparedMeasurement& measurement : compare(base, fresh).measurements) {
+    CHECK(measurement.verdict == Verdict::slower);
+    CHECK_FALSE(measurement.time.provable_change());
   }
 }
 

@@ -57,10 +57,10 @@ TEST_CASE("concurrently open numbers are distinct and below the size") {
       const FileSlot failed = slots.failed(lane);
       std::set<FileSlot> numbers = {failed};
       std::size_t count = 1;
-      for (FileSlot one = 0; one < kOpen; ++one) {
-        REQUIRE((slots.used(one) != slots.never_opened()) == open[one]);
-        if (!open[one]) continue;
-        numbers.insert(slots.used(one));
+      for (FileSlot file_slot = 0; file_slot < kOpen; ++file_slot) {
+        REQUIRE((slots.used(file_slot) != slots.never_opened()) == open[file_slot]);
+        if (!open[file_slot]) continue;
+        numbers.insert(slots.used(file_slot));
         ++count;
       }
       REQUIRE(numbers.size() == count);

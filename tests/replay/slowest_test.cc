@@ -12,7 +12,7 @@ namespace {
 
 std::vector<std::uint64_t> latencies(const SlowestOperations& slowest) {
   std::vector<std::uint64_t> list;
-  for (const SlowOperation& one : slowest.operations()) list.push_back(one.latency_ns);
+  for (const SlowOperation& operation : slowest.operations()) list.push_back(operation.latency_ns);
   std::ranges::sort(list, std::greater{});
   return list;
 }

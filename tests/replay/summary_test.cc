@@ -175,8 +175,8 @@ TEST_CASE("caches are not called cold on volumes in memory") {
   const auto on_disk = volume_on(Role::far, "ext4", {"file on ext4 (loop device)"});
   CHECK(text({}) == "scale 1, cold caches");
   CHECK(text({on_disk}) == "scale 1, cold caches");
-  for (const VolumeDescription& one : {image, served, directory}) {
-    CHECK(text({one}) == "scale 1, in memory");
+  for (const VolumeDescription& volume : {image, served, directory}) {
+    CHECK(text({volume}) == "scale 1, in memory");
   }
   CHECK(text({image, other_system, directory}) == "scale 1, in memory");
   CHECK(text({image, other_system, on_disk}) == "scale 1, cold caches (near in memory)");
@@ -198,7 +198,7 @@ TEST_CASE("a warning that holds for several names stands once and names them") {
   result.warn({"code", "2 names of 'third' are escaped", "advice"}, "third");
   result.warn({"code", "without a name", "advice"}, "");
   std::vector<std::string> texts;
-  for (const Warning& one : result.warnings) texts.push_back(one.text);
+  for (const Warning& warning : result.warnings) texts.push_back(warning.text);
   CHECK(texts == std::vector<std::string>{"first, second: the same text", "second: the same text",
                                           "2 names of 'third' are escaped", "without a name"});
 }

@@ -45,9 +45,9 @@ TEST_CASE("every point of a curve is that percentile, and there are none that th
   const std::vector<CurvePoint> curve = percentile_curve(latency);
   CHECK(std::ranges::is_sorted(curve, {}, &CurvePoint::nines));
   CHECK(std::ranges::is_sorted(curve, {}, &CurvePoint::latency_us));
-  for (const CurvePoint& one : curve) {
-    const double share = 1 - std::pow(10, -one.nines);
-    CHECK(one.latency_us == doctest::Approx(share * 20'000).epsilon(0.01));
+  for (const CurvePoint& point : curve) {
+    const double share = 1 - std::pow(10, -point.nines);
+    CHECK(point.latency_us == doctest::Approx(share * 20'000).epsilon(0.01));
   }
   CHECK(curve.back().nines == doctest::Approx(std::log10(20'000)));
   CHECK(percentile_curve(Histogram()).empty());
@@ -212,7 +212,7 @@ TEST_CASE("pages of many measurements hold less of each") {
   CHECK(detail_for(results).operations == 32);
   CHECK(detail_for(results).all_courses);
   results[0].result.measurements.resize(400);
-  for (Measurement& one : results[0].result.measurements) one.samples.resize(3);
+  for (Measurement& measurement : results[0].result.measurements) measurement.samples.resize(3);
   CHECK(detail_for(results).intervals == 30);
   CHECK(detail_for(results).operations == 15);
   CHECK_FALSE(detail_for(results).all_courses);

@@ -65,9 +65,9 @@ TEST_CASE("a target is shown as it is written on the command line") {
 
 TEST_CASE("only commas before what would be an option are written twice in other names") {
   CHECK(parse_target("a,b,,c").path == "a,b,,c");
-  const Target one = parse_target("dir,,size=4G");
-  CHECK(one.path == "dir,size=4G");
-  CHECK(one.text() == "dir,,size=4G");
+  const Target target = parse_target("dir,,size=4G");
+  CHECK(target.path == "dir,size=4G");
+  CHECK(target.text() == "dir,,size=4G");
   CHECK(parse_target("dir,,,,start=").path == "dir,,start=");
   CHECK(parse_target("a,size").path == "a,size");
   const Target names = parse_target(",,start=,x,,size=");

@@ -23,10 +23,10 @@ std::uint64_t operations_of(const TimeGrid::Interval& interval) {
 struct Sum {
   std::uint64_t operations = 0, bytes = 0, syncs = 0;
   explicit Sum(const TimeGrid& grid) {
-    for (const TimeGrid::Interval& one : grid.intervals()) {
-      operations += operations_of(one);
-      bytes += one.bytes;
-      syncs += one.syncs;
+    for (const TimeGrid::Interval& interval : grid.intervals()) {
+      operations += operations_of(interval);
+      bytes += interval.bytes;
+      syncs += interval.syncs;
     }
   }
 };

@@ -235,8 +235,8 @@ TEST_CASE("operations of the warm-up are not counted") {
     CHECK(grid.intervals().size() * grid.width_ns() <
           static_cast<std::uint64_t>(outcome.elapsed_s * 1e9) + 2 * grid.width_ns());
     std::uint64_t in_grid = 0;
-    for (const TimeGrid::Interval& one : grid.intervals()) {
-      for (const std::uint64_t count : one.operations) in_grid += count;
+    for (const TimeGrid::Interval& interval : grid.intervals()) {
+      for (const std::uint64_t count : interval.operations) in_grid += count;
     }
     CHECK(in_grid == outcome.statistics.operations);
   }

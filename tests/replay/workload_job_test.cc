@@ -75,7 +75,7 @@ TEST_CASE("phases run in sequence on the same files, and the measured ones are r
 std::uint64_t bytes_in_course(const Sample& sample) {
   std::uint64_t sum = 0;
   const TimeGrid grid = unpack_course(sample.course.value());
-  for (const TimeGrid::Interval& one : grid.intervals()) sum += one.bytes;
+  for (const TimeGrid::Interval& interval : grid.intervals()) sum += interval.bytes;
   return sum;
 }
 

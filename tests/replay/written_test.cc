@@ -23,11 +23,11 @@ Sample calls(const std::vector<std::string>& names, std::uint64_t bytes = 0) {
 }
 
 Measurement work(std::vector<Sample> samples, JobKind kind = JobKind::workload) {
-  Measurement one;
-  one.kind = kind;
-  one.workload = one.operation = "work";
-  one.samples = std::move(samples);
-  return one;
+  Measurement measurement;
+  measurement.kind = kind;
+  measurement.workload = measurement.operation = "work";
+  measurement.samples = std::move(samples);
+  return measurement;
 }
 
 bool wrote(const std::vector<std::string>& names) {
@@ -35,13 +35,13 @@ bool wrote(const std::vector<std::string>& names) {
 }
 
 Measurement step(const std::string& operation) {
-  Measurement one = measurement_of("mp3", operation, "ext4", "kernel");
-  one.samples = {sample_of(1, 1, 2, 1'000'000, 4)};
-  return one;
+  Measurement measurement = measurement_of("mp3", operation, "ext4", "kernel");
+  measurement.samples = {sample_of(1, 1, 2, 1'000'000, 4)};
+  return measurement;
 }
 
-double median(const Measurement& one, std::string_view name) {
-  return spread_of(*find_metric(name), begun_result(), one).value().median;
+double median(const Measurement& measurement, std::string_view name) {
+  return spread_of(*find_metric(name), begun_result(), measurement).value().median;
 }
 
 TEST_CASE("work that reads has written nothing") {
@@ -98,12 +98,13 @@ TEST_CASE("the rates of work that only reads agree") {
   for (const JobKind kind : {JobKind::workload, JobKind::trace}) {
     Sample sample = calls({"read"}, 4'096'000);
     sample.latency["read"].bytes = sample.bytes;
-    const Measurement one = work({sample, sample, sample}, kind);
-    CHECK(median(one, "mb_per_s") == doctest::Approx(4.096));
-    CHECK(median(one, "read_mb_per_s") == median(one, "mb_per_s"));
-    CHECK(median(one, "mb_per_s_elapsed") == median(one, "mb_per_s"));
-    CHECK(median(one, "operations_per_s") * 4096 / 1e6 == doctest::Approx(median(one, "mb_per_s")));
-    CHECK(median(one, "durable_s") == 2);
+    const Measurement measurement = work({sample, sample, sample}, kind);
+    CHECK(median(measurement, "mb_per_s") == doctest::Approx(4.096));
+    CHECK(median(measurement, "read_mb_per_s") == median(measurement, "mb_per_s"));
+    CHECK(median(measurement, "mb_per_s_elapsed") == median(measurement, "mb_per_s"));
+    CHECK(median(measurement, "operations_per_s") * 4096 / 1e6 ==
+          doctest::Approx(median(measurement, "mb_per_s")));
+    CHECK(median(measurement, "durable_s") == 2);
   }
 }
 

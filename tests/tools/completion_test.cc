@@ -31,7 +31,7 @@ std::vector<std::string> values_of(const std::string& command, const std::string
   const ValueRule* rule = find_value_rule(command, argument);
   REQUIRE(rule != nullptr);
   std::vector<std::string> values;
-  for (const Candidate& one : candidates_of(*rule)) values.push_back(one.text);
+  for (const Candidate& candidate : candidates_of(*rule)) values.push_back(candidate.text);
   return values;
 }
 

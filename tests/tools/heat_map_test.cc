@@ -76,9 +76,9 @@ TEST_CASE("samples are shown together, those without a course not at all") {
 TEST_CASE("of many measurements the first are shown, or those that are asked for") {
   Result result = sample_replay();
   for (int i = 0; i < 4; ++i) {
-    Measurement one = result.measurements.front();
-    one.workload = "app" + std::to_string(i);
-    result.measurements.push_back(one);
+    Measurement measurement = result.measurements.front();
+    measurement.workload = "app" + std::to_string(i);
+    result.measurements.push_back(measurement);
   }
   const std::string first = heat_maps(result, "", same);
   CHECK(first.contains("ext4 app1: "));

@@ -197,13 +197,13 @@ TEST_CASE("what is measured begins anew after a warm-up, whose last rest is left
 }
 
 LiveInterval interval(std::uint64_t operations) {
-  LiveInterval one{LivePart::measured, kStart, {.seconds = 1, .operations = operations}};
-  if (operations == 0) return one;
-  one.figures.bytes = 123'400'000;
-  one.figures.p50_ns = 12'000;
-  one.figures.p99_ns = 1'200'000;
-  one.figures.max_ns = 33'300'000;
-  return one;
+  LiveInterval live_interval{LivePart::measured, kStart, {.seconds = 1, .operations = operations}};
+  if (operations == 0) return live_interval;
+  live_interval.figures.bytes = 123'400'000;
+  live_interval.figures.p50_ns = 12'000;
+  live_interval.figures.p99_ns = 1'200'000;
+  live_interval.figures.max_ns = 33'300'000;
+  return live_interval;
 }
 
 TEST_CASE("a line shows a second, dashes where nothing was finished") {

@@ -113,7 +113,7 @@ TEST_CASE("other volumes, drives and firmware are differences, unless they are u
   const auto drive = [](const std::function<void(DeviceIdentity&)>& change) {
     return difference_of([&](Result& found) { change(found.volumes.back().drives.front()); });
   };
-  CHECK(drive([](DeviceIdentity& one) { one.firmware = "1.06"; }) ==
+  CHECK(drive([](DeviceIdentity& device) { device.firmware = "1.06"; }) ==
         "the firmware of near is 1.06, not 1.07");
   CHECK(drive([](DeviceIdentity& one) { one.serial = "S124"; }) ==
         "the serial number of near is S124, not S123");

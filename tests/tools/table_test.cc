@@ -90,12 +90,12 @@ TEST_CASE("the head of a table names a far directory with its own file system") 
   Result result;
   const auto add = [&](Role role, const char* target, const char* kind, const char* file_system,
                        const char* driver) {
-    VolumeDescription& one = result.volumes.emplace_back();
-    one.role = role;
-    one.target = target;
-    one.target_kind = kind;
-    one.file_system = file_system;
-    one.driver = driver;
+    VolumeDescription& volume = result.volumes.emplace_back();
+    volume.role = role;
+    volume.target = target;
+    volume.target_kind = kind;
+    volume.file_system = file_system;
+    volume.driver = driver;
   };
   add(Role::near, "share", "directory", "fuse.sshfs", "fuse.sshfs");
   add(Role::far, "/home/local", "directory", "ext4", "kernel");
@@ -153,10 +153,10 @@ TEST_CASE("drives alike are counted, and what lies between is named") {
 }
 
 TEST_CASE("what is below the tables of all results comes once, at the end") {
-  Result one = sample_result(), other = one;
+  Result result = sample_result(), other = result;
   other.label = "other";
   other.warn({"odd", "only here", "look"});
-  const std::array<const Result*, 2> both = {&one, &other};
+  const std::array<const Result*, 2> both = {&result, &other};
   const std::string text = format_results(both, plain);
   const auto times = [&](const std::string& part) {
     std::size_t count = 0;

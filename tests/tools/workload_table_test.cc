@@ -25,7 +25,7 @@ TEST_CASE("a workload without a sweep has a row for each phase and columns for w
   Result result = sample_sweep();
   result.plan.jobs[0].axes.clear();
   result.measurements.resize(2);
-  for (Measurement& one : result.measurements) one.parameters.clear();
+  for (Measurement& measurement : result.measurements) measurement.parameters.clear();
   result.measurements[1].operation = "again";
   result.complete = true;
   const std::string text = format_result(result, plain);
@@ -42,7 +42,8 @@ TEST_CASE("one axis has a row for each value, also for those that were not measu
   Result result = sample_sweep();
   result.plan.jobs[0].axes = {{"depth", {"1", "4", "16", "64"}}};
   result.measurements.resize(3);
-  for (Measurement& one : result.measurements) one.parameters.erase(one.parameters.begin());
+  for (Measurement& measurement : result.measurements)
+    measurement.parameters.erase(measurement.parameters.begin());
   const std::string text = format_result(result, plain);
   CHECK(text.contains("\ndepth"));
   CHECK(text.contains("\n16"));
@@ -52,8 +53,8 @@ TEST_CASE("one axis has a row for each value, also for those that were not measu
 TEST_CASE("more axes are headings over the matrices of the last two") {
   Result result = sample_sweep();
   result.plan.jobs[0].axes.insert(result.plan.jobs[0].axes.begin(), {"threads", {"1", "2"}});
-  for (Measurement& one : result.measurements) {
-    one.parameters.insert(one.parameters.begin(), {"threads", "2"});
+  for (Measurement& measurement : result.measurements) {
+    measurement.parameters.insert(measurement.parameters.begin(), {"threads", "2"});
   }
   const std::string text = format_result(result, plain);
   CHECK(text.contains("read, threads 2: operations/s\n"));

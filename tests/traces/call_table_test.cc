@@ -138,10 +138,10 @@ TEST_CASE("an ioctl that changes files is unsupported, one that looks at them is
 }
 
 TEST_CASE("every call of Linux either concerns files or is harmless") {
-  for (const HarmlessCall& one : harmless_calls()) {
-    CAPTURE(one.name);
-    CHECK(find_call(one.name) == nullptr);
-    CHECK(is_system_call(one.name));
+  for (const HarmlessCall& call : harmless_calls()) {
+    CAPTURE(call.name);
+    CHECK(find_call(call.name) == nullptr);
+    CHECK(is_system_call(call.name));
   }
   CHECK(is_system_call("openat"));
   CHECK(is_system_call("syscall_0x1d3"));

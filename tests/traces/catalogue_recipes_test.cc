@@ -37,14 +37,14 @@ Work work_of(Recipe recipe, std::size_t phase, std::uint64_t operations = 0) {
   std::vector<Operation> batch(4096);
   for (const auto& source : trace.threads) {
     while (const std::size_t filled = source->next(batch)) {
-      for (const Operation& one : std::span(batch).first(filled)) {
-        if (one.kind == OperationKind::read) ++work.reads[one.length];
-        if (one.kind == OperationKind::write) ++work.writes[one.length];
-        if (one.kind == OperationKind::sync) ++work.syncs;
-        if (one.kind != OperationKind::open) continue;
+      for (const Operation& op : std::span(batch).first(filled)) {
+        if (op.kind == OperationKind::read) ++work.reads[op.length];
+        if (op.kind == OperationKind::write) ++work.writes[op.length];
+        if (op.kind == OperationKind::sync) ++work.syncs;
+        if (op.kind != OperationKind::open) continue;
         ++work.opens;
-        ++opened[one.path];
-        work.truncated += (one.flags & O_TRUNC) != 0;
+        ++opened[op.path];
+        work.truncated += (op.flags & O_TRUNC) != 0;
       }
     }
   }
@@ -65,9 +65,9 @@ const AccessMix& access_of(const Recipe& recipe, std::size_t phase = 0) {
 
 TEST_CASE("each recipe says which of its figures are printed, remembered and assumed") {
   constexpr std::array<std::string_view, 3> kMarks = {"Printed", "Remembered", "Assumed"};
-  for (const CatalogueWorkload& one : list_catalogue_workloads()) {
-    INFO(one.name);
-    const std::string notes = catalogue_workload(one.name).notes;
+  for (const CatalogueWorkload& workload : list_catalogue_workloads()) {
+    INFO(workload.name);
+    const std::string notes = catalogue_workload(workload.name).notes;
     CHECK(std::ranges::any_of(
         kMarks, [&](std::string_view mark) { return notes.find(mark) != std::string::npos; }));
     CHECK(notes.find("Known") == std::string::npos);
@@ -104,10 +104,10 @@ TEST_CASE("sysbench's large files are 10, 30 and 50 GiB, made and worked on by 4
 TEST_CASE("sysbench's ratio is run by 4 KiB, its own defaults by 16 KiB") {
   const std::vector<Recipe> ratios = points_of("sysbench-ratio");
   CHECK(ratios.size() == 9);
-  for (const Recipe& one : ratios) {
-    CHECK(access_of(one).sizes[0].size == 4 * kKiB);
-    const double ratio = access_of(one).ratio;
-    Work work = work_of(one, 0, 1000);
+  for (const Recipe& recipe : ratios) {
+    CHECK(access_of(recipe).sizes[0].size == 4 * kKiB);
+    const double ratio = access_of(recipe).ratio;
+    Work work = work_of(recipe, 0, 1000);
     const auto reads = static_cast<double>(work.reads[4 * kKiB]);
     const auto writes = static_cast<double>(work.writes[4 * kKiB]);
     CHECK(reads + writes == 1000);
@@ -160,13 +160,13 @@ TEST_CASE("matrices of threads and depths have 36 runs of 20 s for each kind of 
     INFO(matrix.name);
     std::map<std::pair<bool, std::uint32_t>, std::map<std::pair<int, int>, int>> kinds;
     std::map<std::pair<bool, std::uint32_t>, std::uint64_t> time_ns;
-    for (const Recipe& one : points_of(matrix.name)) {
-      const RecipeThreads& threads = one.phases.at(0).threads.at(0);
-      CHECK(access_of(one).sizes[0].size == matrix.size);
-      CHECK(access_of(one).random == matrix.random);
-      const std::pair kind = {threads.direct, access_of(one).reads};
+    for (const Recipe& point : points_of(matrix.name)) {
+      const RecipeThreads& threads = point.phases.at(0).threads.at(0);
+      CHECK(access_of(point).sizes[0].size == matrix.size);
+      CHECK(access_of(point).random == matrix.random);
+      const std::pair kind = {threads.direct, access_of(point).reads};
       ++kinds[kind][{threads.count, threads.depth}];
-      time_ns[kind] += one.phases[0].stop.time_ns + one.phases[0].warm_up_ns;
+      time_ns[kind] += point.phases[0].stop.time_ns + point.phases[0].warm_up_ns;
     }
     CHECK(kinds.size() == 2);
     for (const auto& [kind, runs] : kinds) {
@@ -184,18 +184,18 @@ TEST_CASE("matrices of threads and depths have 36 runs of 20 s for each kind of 
 TEST_CASE("the page cache is read for ten minutes in 32 GiB, and at its most when it is warm") {
   const std::vector<Recipe> sequential = points_of("cached-direct-sequential");
   CHECK(sequential.size() == 4);
-  for (const Recipe& one : sequential) {
-    CHECK(access_of(one).sizes[0].size == 128 * kKiB);
-    CHECK(access_of(one).random == 0);
-    CHECK(one.files[0].size == 32 * kGiB);
-    CHECK(one.phases[0].stop.time_ns == 600ull * 1'000'000'000);
+  for (const Recipe& recipe : sequential) {
+    CHECK(access_of(recipe).sizes[0].size == 128 * kKiB);
+    CHECK(access_of(recipe).random == 0);
+    CHECK(recipe.files[0].size == 32 * kGiB);
+    CHECK(recipe.phases[0].stop.time_ns == 600ull * 1'000'000'000);
   }
-  for (const Recipe& one : points_of("cached-maximum")) {
-    CHECK(access_of(one).sizes[0].size == 4 * kKiB);
-    CHECK(access_of(one).random == 100'000);
-    CHECK(one.files[0].size == 32 * kGiB);
-    CHECK(one.phases[0].caches == Caches::warm);
-    CHECK(!one.phases[0].threads[0].direct);
+  for (const Recipe& point : points_of("cached-maximum")) {
+    CHECK(access_of(point).sizes[0].size == 4 * kKiB);
+    CHECK(access_of(point).random == 100'000);
+    CHECK(point.files[0].size == 32 * kGiB);
+    CHECK(point.phases[0].caches == Caches::warm);
+    CHECK(!point.phases[0].threads[0].direct);
   }
 }
 
@@ -203,8 +203,8 @@ TEST_CASE("the page cache is read for ten minutes in 32 GiB, and at its most whe
 std::pair<double, std::size_t> mix_of(std::string_view name) {
   const Recipe recipe = points_of(name).at(0);
   double mean = 0;
-  for (const SizeShare& one : access_of(recipe).sizes) {
-    mean += static_cast<double>(one.size) * one.share / 100'000;
+  for (const SizeShare& size : access_of(recipe).sizes) {
+    mean += static_cast<double>(size.size) * size.share / 100'000;
   }
   return {mean, access_of(recipe).sizes.size()};
 }
@@ -219,11 +219,11 @@ TEST_CASE("the mixtures of IOMeter have the sizes and shares of its patterns") {
     std::string_view name;
     std::uint32_t reads;
   };
-  for (const Share one :
+  for (const Share share :
        {Share{"iometer-fileserver", 80}, Share{"iometer-webserver", 100},
         Share{"iometer-workstation", 80}, Share{"database-67-33", 67}, Share{"exchange", 62}}) {
-    INFO(one.name);
-    CHECK(access_of(points_of(one.name).at(0)).reads == one.reads * 1000);
+    INFO(share.name);
+    CHECK(access_of(points_of(share.name).at(0)).reads == share.reads * 1000);
   }
 }
 
@@ -241,8 +241,8 @@ TEST_CASE("block sizes go from 512 bytes to 16 MiB, for reads and for writes") {
   for (const std::string_view name : {"random-block-size", "sequential-block-size"}) {
     INFO(name);
     std::map<std::uint32_t, std::map<std::uint64_t, int>> sizes;  // by share of reads
-    for (const Recipe& one : points_of(name)) {
-      ++sizes[access_of(one).reads][access_of(one).sizes[0].size];
+    for (const Recipe& point : points_of(name)) {
+      ++sizes[access_of(point).reads][access_of(point).sizes[0].size];
     }
     CHECK(sizes.size() == 2);
     for (const std::uint32_t reads : {0U, 100'000U}) {
@@ -268,8 +268,9 @@ TEST_CASE("zones are read and written, each a twentieth of the file") {
 
 TEST_CASE("the patterns of PCMark and NASPT are as many as the suites have") {
   std::map<std::string, int> suites;
-  for (const CatalogueWorkload& one : list_catalogue_workloads()) {
-    ++suites[one.name.substr(0, one.name.rfind("vantage") == 7 ? 14 : one.name.find('-'))];
+  for (const CatalogueWorkload& workload : list_catalogue_workloads()) {
+    ++suites[workload.name.substr(
+        0, workload.name.rfind("vantage") == 7 ? 14 : workload.name.find('-'))];
   }
   CHECK(suites["pcmark05"] == 5);
   CHECK(suites["pcmark-vantage"] == 8);  // of which the comparison counts seven

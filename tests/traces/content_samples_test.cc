@@ -117,18 +117,18 @@ TEST_CASE("what a shared memory map may change is unknown") {
 
 TEST_CASE("of writes at the same time, the last one is unknown") {
   Samples samples;
-  const Operation one{.kind = OperationKind::write, .thread = 1, .offset = 0, .expected = 3};
-  Operation two = one;
+  const Operation op{.kind = OperationKind::write, .thread = 1, .offset = 0, .expected = 3};
+  Operation two = op;
   two.thread = 2;
-  samples.take(one, "abc", 1000, 100).take(two, "xyz", 1050, 100);
+  samples.take(op, "abc", 1000, 100).take(two, "xyz", 1050, 100);
   CHECK(samples.text().empty());
-  Operation longer = one;
+  Operation longer = op;
   longer.expected = 4096;
   two.offset = 100;
   samples.take(longer, "abc", 1500, 100).take(two, "xyz", 1550, 100);
   CHECK(samples.text() == "0+3 ");
   two.offset = 0;
-  samples.take(one, "abc", 2000, 100).take(two, "xyz", 2200, 100);
+  samples.take(op, "abc", 2000, 100).take(two, "xyz", 2200, 100);
   CHECK(samples.text() == "0+3 ");
 }
 

@@ -60,9 +60,9 @@ struct MysqlTrace {
       operations.insert(operations.end(), part.begin(), part.begin() + got);
     }
     names.assign(mix.info().slots, {});
-    for (const filereel::RecordedOperation& one : operations) {
-      if (one.operation.kind != filereel::OperationKind::open) continue;
-      names[one.operation.file] = mix.tables().paths.node(one.operation.path).name;
+    for (const filereel::RecordedOperation& operation : operations) {
+      if (operation.operation.kind != filereel::OperationKind::open) continue;
+      names[operation.operation.file] = mix.tables().paths.node(operation.operation.path).name;
     }
   }
 
@@ -75,8 +75,8 @@ struct MysqlTrace {
   }
   std::uint64_t count(filereel::OperationKind kind, std::string_view file) const {
     std::uint64_t found = 0;
-    for (const filereel::RecordedOperation& one : operations) {
-      found += is(one.operation, kind, file) ? 1 : 0;
+    for (const filereel::RecordedOperation& operation : operations) {
+      found += is(operation.operation, kind, file) ? 1 : 0;
     }
     return found;
   }
@@ -90,8 +90,8 @@ struct MysqlTrace {
   }
   std::uint64_t page_writes() const {
     std::uint64_t found = 0;
-    for (const filereel::RecordedOperation& one : operations) {
-      found += is_page_write(one.operation) ? 1 : 0;
+    for (const filereel::RecordedOperation& operation : operations) {
+      found += is_page_write(operation.operation) ? 1 : 0;
     }
     return found;
   }

@@ -96,12 +96,12 @@ TEST_CASE("what is said of the trace is what is in it") {
   std::map<OperationKind, std::uint64_t> kinds;
   std::vector<std::uint64_t> starts(info.threads.size());
   for (std::size_t i = 0; i < trace.operations.size(); ++i) {
-    const RecordedOperation& one = trace.operations[i];
-    REQUIRE(one.operation.position == i);
-    REQUIRE(one.operation.thread < info.threads.size());
-    REQUIRE(one.start_ns >= starts[one.operation.thread]);
-    starts[one.operation.thread] = one.start_ns;
-    ++kinds[one.operation.kind];
+    const RecordedOperation& operation = trace.operations[i];
+    REQUIRE(operation.operation.position == i);
+    REQUIRE(operation.operation.thread < info.threads.size());
+    REQUIRE(operation.start_ns >= starts[operation.operation.thread]);
+    starts[operation.operation.thread] = operation.start_ns;
+    ++kinds[operation.operation.kind];
   }
   for (const auto& [kind, count] : kinds) {
     CHECK(info.by_kind[static_cast<std::size_t>(kind)] == count);
@@ -122,8 +122,8 @@ TEST_CASE("the files exist before the trace, and nothing is read behind their en
   CHECK(sizes.at("var/lib/mysql/ib_logfile0") == 96 << 20);
   std::map<FileSlot, std::uint64_t> ends;
   std::uint64_t reads = 0;
-  for (const RecordedOperation& one : trace.operations) {
-    const Operation& op = one.operation;
+  for (const RecordedOperation& operation : trace.operations) {
+    const Operation& op = operation.operation;
     if (op.kind == open) ends[op.file] = sizes.at(trace.mix.tables().paths.relative(op.path));
     if (op.kind == write || op.kind == allocate) {
       ends[op.file] = std::max(ends[op.file], op.offset + op.length);
@@ -153,10 +153,10 @@ TEST_CASE("each commit of one connection writes and syncs both logs once") {
 TEST_CASE("the binary log is appended to without gaps") {
   const MysqlTrace trace(mysql_options(Statement::update_key));
   std::uint64_t end = 0;
-  for (const RecordedOperation& one : trace.operations) {
-    if (!trace.is(one.operation, write, "binlog.000001")) continue;
-    if (end != 0) REQUIRE(one.operation.offset == end);
-    end = one.operation.offset + one.operation.length;
+  for (const RecordedOperation& operation : trace.operations) {
+    if (!trace.is(operation.operation, write, "binlog.000001")) continue;
+    if (end != 0) REQUIRE(operation.operation.offset == end);
+    end = operation.operation.offset + operation.operation.length;
   }
   CHECK(end > 2'000 * 200);
 }
@@ -178,9 +178,9 @@ TEST_CASE("the policies of the logs decide how often they are written and synced
   CHECK(written.count(write, "ib_logfile0") * 2 > durable.count(write, "ib_logfile0"));
   // Left are the writes that go before those of pages, once a second, and at checkpoints.
   CHECK(neither.count(write, "ib_logfile0") * 3 < durable.count(write, "ib_logfile0"));
-  for (const RecordedOperation& one : neither.operations) {
-    const bool by_connection = one.operation.thread < options.connections;
-    REQUIRE(!(by_connection && neither.is(one.operation, write, "ib_logfile0")));
+  for (const RecordedOperation& operation : neither.operations) {
+    const bool by_connection = operation.operation.thread < options.connections;
+    REQUIRE(!(by_connection && neither.is(operation.operation, write, "ib_logfile0")));
   }
 
   options.sync_binlog = 0;
@@ -204,8 +204,8 @@ TEST_CASE("every page that is written was in a doublewrite before, which was syn
   const MysqlTrace trace(mysql_options(Statement::update_key, 4'000));
   std::uint64_t covered = 0, pages = 0, batches = 0;
   bool synced = true;
-  for (const RecordedOperation& one : trace.operations) {
-    const Operation& op = one.operation;
+  for (const RecordedOperation& operation : trace.operations) {
+    const Operation& op = operation.operation;
     if (trace.is_doublewrite(op)) {
       CHECK(op.length <= 2 << 20);
       covered += op.length / (16 << 10);
@@ -229,7 +229,8 @@ TEST_CASE("without the doublewrite buffer pages are written once") {
   options.doublewrite = false;
   const MysqlTrace trace(options);
   CHECK(trace.page_writes() > 1'000);
-  for (const RecordedOperation& one : trace.operations) CHECK(!trace.is_doublewrite(one.operation));
+  for (const RecordedOperation& operation : trace.operations)
+    CHECK(!trace.is_doublewrite(operation.operation));
 }
 
 TEST_CASE("without native AIO threads write the pages, and nothing is asynchronous") {
@@ -237,9 +238,9 @@ TEST_CASE("without native AIO threads write the pages, and nothing is asynchrono
   options.native_aio = false;
   const MysqlTrace trace(options);
   std::set<std::uint32_t> writers;
-  for (const RecordedOperation& one : trace.operations) {
-    REQUIRE(!one.operation.asynchronous);
-    if (trace.is_page_write(one.operation)) writers.insert(one.operation.thread);
+  for (const RecordedOperation& operation : trace.operations) {
+    REQUIRE(!operation.operation.asynchronous);
+    if (trace.is_page_write(operation.operation)) writers.insert(operation.operation.thread);
   }
   CHECK(writers.size() == 4);
   CHECK(trace.mix.info().by_kind[static_cast<std::size_t>(reap)] == 0);
@@ -262,9 +263,9 @@ TEST_CASE("a scan of a table that is not in the pool is read ahead by extents") 
   options.settling = 10;
   const MysqlTrace trace(options);
   std::uint64_t ahead = 0, waited = 0;
-  for (const RecordedOperation& one : trace.operations) {
-    if (!trace.is(one.operation, read, "items.ibd")) continue;
-    ++(one.operation.asynchronous ? ahead : waited);
+  for (const RecordedOperation& operation : trace.operations) {
+    if (!trace.is(operation.operation, read, "items.ibd")) continue;
+    ++(operation.operation.asynchronous ? ahead : waited);
   }
   CHECK(ahead > 2'000);
   CHECK(waited * 4 < ahead);
@@ -283,8 +284,9 @@ TEST_CASE("reading alone changes nothing") {
 // Lengths of the binary log's writes of one connection: how often each came.
 std::map<std::uint64_t, std::uint64_t> logged(const MysqlTrace& trace) {
   std::map<std::uint64_t, std::uint64_t> lengths;
-  for (const RecordedOperation& one : trace.operations) {
-    if (trace.is(one.operation, write, "binlog.000001")) ++lengths[one.operation.length];
+  for (const RecordedOperation& operation : trace.operations) {
+    if (trace.is(operation.operation, write, "binlog.000001"))
+      ++lengths[operation.operation.length];
   }
   return lengths;
 }
@@ -344,10 +346,10 @@ TEST_CASE("inserts go on while a statement looks at all rows, unless that locks 
     options.shares[static_cast<std::size_t>(scanning)] = 10'000;
     const MysqlTrace trace(options);
     std::uint64_t before = 0, found = 0;
-    for (const RecordedOperation& one : trace.operations) {
-      if (!trace.is(one.operation, write, "binlog.000001")) continue;
-      if (before != 0 && one.start_ns - before > kMost) ++found;
-      before = one.start_ns;
+    for (const RecordedOperation& operation : trace.operations) {
+      if (!trace.is(operation.operation, write, "binlog.000001")) continue;
+      if (before != 0 && operation.start_ns - before > kMost) ++found;
+      before = operation.start_ns;
     }
     return found;
   };

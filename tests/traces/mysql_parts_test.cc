@@ -46,8 +46,8 @@ TEST_CASE("the redo log is written in whole blocks, from the last one on, round 
     while (rig.simulation.step()) {
     }
     std::uint64_t end = 0, wraps = 0;
-    for (const RecordedOperation& one : rig.kept.operations) {
-      const Operation& op = one.operation;
+    for (const RecordedOperation& operation : rig.kept.operations) {
+      const Operation& op = operation.operation;
       if (op.kind != OperationKind::write) continue;
       REQUIRE(op.offset % block == 0);
       REQUIRE(op.length % block == 0);
@@ -75,8 +75,8 @@ TEST_CASE("who comes while the redo log is written is served by one write with t
   while (rig.simulation.step()) {
   }
   std::uint64_t writes = 0;
-  for (const RecordedOperation& one : rig.kept.operations) {
-    if (one.operation.kind == OperationKind::write) ++writes;
+  for (const RecordedOperation& operation : rig.kept.operations) {
+    if (operation.operation.kind == OperationKind::write) ++writes;
   }
   CHECK(writes == 2);
 }

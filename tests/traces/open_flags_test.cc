@@ -35,15 +35,15 @@ TEST_CASE("a trace has the flags of x86-64") {
 }
 
 TEST_CASE("flags of each processor are converted to those of a trace and back") {
-  for (const Processor& one : kProcessors) {
-    CAPTURE(one.name);
+  for (const Processor& processor : kProcessors) {
+    CAPTURE(processor.name);
     for (std::uint32_t flags = 0; flags < 1 << 20; ++flags) {
-      const std::uint32_t there = convert(flags, one, kOfTraces);
-      if (convert(there, kOfTraces, one) != flags) FAIL("lost: " << flags);
+      const std::uint32_t there = convert(flags, processor, kOfTraces);
+      if (convert(there, kOfTraces, processor) != flags) FAIL("lost: " << flags);
     }
-    for (std::size_t i = 0; i < one.values.size(); ++i) {
-      CHECK(convert(one.values[i], one, kOfTraces) == kOfTraces.values[i]);
-      CHECK(convert(one.values[i] | O_RDWR | O_CREAT, one, kOfTraces) ==
+    for (std::size_t i = 0; i < processor.values.size(); ++i) {
+      CHECK(convert(processor.values[i], processor, kOfTraces) == kOfTraces.values[i]);
+      CHECK(convert(processor.values[i] | O_RDWR | O_CREAT, processor, kOfTraces) ==
             (kOfTraces.values[i] | O_RDWR | O_CREAT));
     }
   }

@@ -44,7 +44,7 @@ class RecordedCalls : public OperationSink {
   // The operations since the last time, one a line: thread, name, what the kind uses, result.
   std::string text() {
     std::string all;
-    for (const RecordedOperation& one : operations) all += line(one.operation) + "\n";
+    for (const RecordedOperation& operation : operations) all += line(operation.operation) + "\n";
     operations.clear();
     return all;
   }

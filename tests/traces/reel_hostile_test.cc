@@ -73,8 +73,8 @@ class Forgery {
 std::string complaint(const std::string& bytes) {
   try {
     ReelReader reader(std::as_bytes(std::span(bytes)), "bad.reel");
-    RecordedOperation one;
-    while (reader.next({&one, 1}) == 1) continue;
+    RecordedOperation operation;
+    while (reader.next({&operation, 1}) == 1) continue;
   } catch (const Error& error) {
     CHECK(error.kind() == ErrorKind::unusable_input);
     return error.what();

@@ -82,8 +82,8 @@ std::optional<std::string> error_of(const std::string& bytes, std::vector<Record
   try {
     ReelReader reader(as_span(bytes), "x.reel");
     if (complete != nullptr) *complete = reader.info().complete;
-    RecordedOperation one;
-    while (reader.next({&one, 1}) == 1) read.push_back(one);
+    RecordedOperation operation;
+    while (reader.next({&operation, 1}) == 1) read.push_back(operation);
   } catch (const Error& error) {
     CHECK(error.kind() == ErrorKind::unusable_input);
     return error.what();

@@ -340,7 +340,7 @@ TEST_CASE("An implausible duration is ignored") {
   Imported imported(
       "1.000000 mkdir(\"a\", 0777) = 0 <18446744072.000000>\n"
       "1700000000.000000 mkdir(\"b\", 0777) = 0 <18446744072.000000>\n");
-  for (const RecordedOperation& one : imported.operations) CHECK(one.duration_ns == 0);
+  for (const RecordedOperation& operation : imported.operations) CHECK(operation.duration_ns == 0);
 }
 
 TEST_CASE("Stack traces are skipped") {

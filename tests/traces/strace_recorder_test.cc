@@ -18,10 +18,11 @@ namespace {
 // The operations of a recording with their paths, by kind.
 class Recorded final : public OperationSink {
  public:
-  void add(const RecordedOperation& one) override {
-    const OperationInfo& info = operation_info(one.operation.kind);
+  void add(const RecordedOperation& operation) override {
+    const OperationInfo& info = operation_info(operation.operation.kind);
     text += info.name;
-    if (has(info.fields, Field::path)) text += " " + tables.paths.relative(one.operation.path);
+    if (has(info.fields, Field::path))
+      text += " " + tables.paths.relative(operation.operation.path);
     text += "\n";
   }
   RecordOutcome record(RecordRequest request, const std::stop_token& stop = {}) {

@@ -35,8 +35,8 @@ std::size_t count(const std::vector<Operation>& operations, OperationKind kind) 
 
 std::string names(const std::vector<Operation>& operations) {
   std::string text;
-  for (const Operation& one : operations) {
-    text += (text.empty() ? "" : " ") + std::string(operation_info(one.kind).name);
+  for (const Operation& operation : operations) {
+    text += (text.empty() ? "" : " ") + std::string(operation_info(operation.kind).name);
   }
   return text;
 }
@@ -59,13 +59,13 @@ TEST_CASE("random accesses are aligned, in their files and hit them all") {
       "access: {size: 8 KiB, random: 100 %, reads: 50 %}\nstop: {operations: 3000}\n");
   std::map<std::pair<FileSlot, std::uint64_t>, int> hits;
   std::size_t reads = 0;
-  for (const Operation& one : made.thread()) {
-    if (one.kind != OperationKind::read && one.kind != OperationKind::write) continue;
-    CHECK(one.offset % 8192 == 0);
-    CHECK(one.offset + one.length <= 65536);
-    CHECK(one.length == 8192);
-    ++hits[{one.file, one.offset}];
-    reads += one.kind == OperationKind::read;
+  for (const Operation& op : made.thread()) {
+    if (op.kind != OperationKind::read && op.kind != OperationKind::write) continue;
+    CHECK(op.offset % 8192 == 0);
+    CHECK(op.offset + op.length <= 65536);
+    CHECK(op.length == 8192);
+    ++hits[{op.file, op.offset}];
+    reads += op.kind == OperationKind::read;
   }
   CHECK(hits.size() == 24);
   for (const auto& [where, number] : hits) {
@@ -83,8 +83,8 @@ TEST_CASE("a mix of sizes has its shares") {
       "share: 30 %}],"
       " random: 100 %}\nstop: {operations: 10000}\n");
   std::map<std::uint64_t, int> sizes;
-  for (const Operation& one : made.thread()) {
-    if (one.kind == OperationKind::read) ++sizes[one.length];
+  for (const Operation& op : made.thread()) {
+    if (op.kind == OperationKind::read) ++sizes[op.length];
   }
   REQUIRE(sizes.size() == 3);
   CHECK(sizes[512] == doctest::Approx(1000).epsilon(0.1));
@@ -97,9 +97,9 @@ TEST_CASE("a ratio makes fixed turns of reads and writes") {
       "files: {size: 1 MiB}\naccess: {size: 16 KiB, random: 100 %, ratio: 1.5}\n"
       "stop: {operations: 10}\n");
   std::string turns;
-  for (const Operation& one : made.thread()) {
-    if (one.kind == OperationKind::read) turns += 'r';
-    if (one.kind == OperationKind::write) turns += 'w';
+  for (const Operation& op : made.thread()) {
+    if (op.kind == OperationKind::read) turns += 'r';
+    if (op.kind == OperationKind::write) turns += 'w';
   }
   // Read while (reads + 1) / (writes + 1) < 1.5.
   CHECK(turns == "rwrwrrwrwr");
@@ -123,8 +123,8 @@ TEST_CASE("threads work on each volume of their files, and share the limits of a
   CHECK(threads[0][0].path == threads[2][0].path);
   CHECK(threads[0][2].entry != threads[2][2].entry);
   for (const std::size_t second : {1, 3}) {
-    for (const Operation& one : threads[second]) {
-      if (one.kind == OperationKind::read) CHECK(one.file == 1);
+    for (const Operation& op : threads[second]) {
+      if (op.kind == OperationKind::read) CHECK(op.file == 1);
     }
   }
   const FileSet &near = made.synthesis.initial(), &far = made.synthesis.initial(Role::far);
@@ -148,9 +148,9 @@ TEST_CASE("on one volume a workload is what it was, whichever volume that is") {
   const auto text = [](const Made& made, std::size_t thread) {
     std::string all;
     const auto threads = made.operations();
-    for (const Operation& one : threads.at(thread)) {
-      all += fmt::format("{} {} {} {} {}\n", operation_info(one.kind).name, one.file, one.offset,
-                         one.length, one.entry);
+    for (const Operation& op : threads.at(thread)) {
+      all += fmt::format("{} {} {} {} {}\n", operation_info(op.kind).name, op.file, op.offset,
+                         op.length, op.entry);
     }
     return all;
   };
@@ -214,10 +214,10 @@ TEST_CASE("disjoint threads stay in zones of their own") {
   REQUIRE(threads.size() == 4);
   for (std::size_t i = 0; i < 4; ++i) {
     CHECK(count(threads[i], OperationKind::read) == 1000);
-    for (const Operation& one : threads[i]) {
-      if (one.kind != OperationKind::read) continue;
-      CHECK(one.offset >= (512 << 10) + i * (128 << 10));
-      CHECK(one.offset + one.length <= (512 << 10) + (i + 1) * (128 << 10));
+    for (const Operation& op : threads[i]) {
+      if (op.kind != OperationKind::read) continue;
+      CHECK(op.offset >= (512 << 10) + i * (128 << 10));
+      CHECK(op.offset + op.length <= (512 << 10) + (i + 1) * (128 << 10));
     }
   }
 }
@@ -231,8 +231,8 @@ TEST_CASE("a phase works on its zones, and on those of several threads together"
     CHECK(made.synthesis.bytes(0) == bytes);
     std::uint64_t read = 0;
     for (const auto& thread : made.operations()) {
-      for (const Operation& one : thread) {
-        read += one.kind == OperationKind::read ? one.length : 0;
+      for (const Operation& op : thread) {
+        read += op.kind == OperationKind::read ? op.length : 0;
       }
     }
     CHECK(read == bytes);
@@ -244,8 +244,8 @@ TEST_CASE("hot spots are hot: zipf anywhere, normal in the middle") {
   const auto hits = [&](const std::string& hot) {
     std::map<std::uint64_t, int> found;
     const Made made(files + "access: {size: 4 KiB, random: 100 %, hot: " + hot + "}\n");
-    for (const Operation& one : made.thread()) {
-      if (one.kind == OperationKind::read) ++found[one.offset / 4096];
+    for (const Operation& op : made.thread()) {
+      if (op.kind == OperationKind::read) ++found[op.offset / 4096];
     }
     return found;
   };
@@ -270,8 +270,8 @@ TEST_CASE("all threads have the same hot spots") {
   std::vector<std::uint64_t> hottest;
   for (const auto& thread : made.operations()) {
     std::map<std::uint64_t, int> hits;
-    for (const Operation& one : thread) {
-      if (one.kind == OperationKind::read) ++hits[one.offset];
+    for (const Operation& op : thread) {
+      if (op.kind == OperationKind::read) ++hits[op.offset];
     }
     hottest.push_back(
         std::ranges::max_element(hits, {}, [](const auto& one) { return one.second; })->first);
@@ -296,12 +296,12 @@ TEST_CASE("direct accesses are whole sectors at whole sectors, whatever the size
       "files: {count: 5, size: 10000 B}\naccess: {size: 4 KiB, random: 50 %}\ndirect: true\n"
       "stop: {operations: 500}\n");
   std::size_t reads = 0;
-  for (const Operation& one : made.thread()) {
-    if (one.kind != OperationKind::read) continue;
+  for (const Operation& op : made.thread()) {
+    if (op.kind != OperationKind::read) continue;
     ++reads;
-    CHECK(one.offset % 512 == 0);
-    CHECK(one.length % 512 == 0);
-    CHECK(one.offset + one.length <= 10000);
+    CHECK(op.offset % 512 == 0);
+    CHECK(op.length % 512 == 0);
+    CHECK(op.offset + op.length <= 10000);
   }
   CHECK(reads == 500);
 }
@@ -337,7 +337,7 @@ TEST_CASE("without io_uring a queue becomes threads that share the accesses") {
   REQUIRE(together.size() == 1);
   REQUIRE(apart.size() == 4);
   std::multiset<std::uint64_t> of_one, of_four;
-  for (const Operation& one : together[0]) of_one.insert(one.offset);
+  for (const Operation& op : together[0]) of_one.insert(op.offset);
   std::size_t closes = 0;
   for (const auto& thread : apart) {
     CHECK(count(thread, OperationKind::read) == 25);
@@ -426,8 +426,8 @@ TEST_CASE("steps do what they say to the files that are the thread's") {
   CHECK(threads[0][9].path == threads[0][8].path);
   CHECK(threads[0][10].path == threads[0][0].path);
   std::set<PathId> first, second;
-  for (const Operation& one : threads[0]) {
-    if (one.kind == OperationKind::unlink) first.insert(one.path);
+  for (const Operation& op : threads[0]) {
+    if (op.kind == OperationKind::unlink) first.insert(op.path);
   }
   for (const Operation& one : threads[1]) {
     if (one.kind == OperationKind::unlink) second.insert(one.path);
@@ -475,7 +475,7 @@ TEST_CASE("the same seed makes the same accesses, another one others") {
       "files: {size: 16 MiB}\naccess: {size: 4 KiB, random: 100 %}\nstop: {operations: 50}\nseed: ";
   const auto offsets = [](const Made& made) {
     std::vector<std::uint64_t> all;
-    for (const Operation& one : made.thread()) all.push_back(one.offset);
+    for (const Operation& op : made.thread()) all.push_back(op.offset);
     return all;
   };
   CHECK(offsets(Made(yaml + "1\n")) == offsets(Made(yaml + "1\n")));

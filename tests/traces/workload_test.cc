@@ -148,13 +148,13 @@ TEST_CASE("an alias of a list is the same axis, and keys that are alike get thei
 }
 
 TEST_CASE("an axis is named after its phase if another phase has such a key, swept or not") {
-  const Workload one = Workload::from_yaml(
+  const Workload workload = Workload::from_yaml(
       "files: {size: 16 MiB}\n"
       "phases:\n"
       "  - {name: a, access: {size: [4 KiB, 8 KiB]}}\n"
       "  - {name: b, access: {size: 16 KiB}}\n",
       "w.yaml");
-  CHECK(one.axes().at(0).name == "a.size");
+  CHECK(workload.axes().at(0).name == "a.size");
   const Workload files = Workload::from_yaml(
       "files: {size: [16 MiB, 32 MiB]}\n"
       "access: {size: 4 KiB}\n",
@@ -418,8 +418,9 @@ TEST_CASE("a load on a database server is read with its shares") {
       "select-time: 10 %, select-like: 10 %, select-uid: [10 %]}}\n",
       "w.yaml");
   using enum Statement;
-  for (const Statement one : {update_like, delete_time, select_time, select_like, select_uid}) {
-    CHECK(review.recipe(0).mysql->shares[static_cast<std::size_t>(one)] == 10'000);
+  for (const Statement statement :
+       {update_like, delete_time, select_time, select_like, select_uid}) {
+    CHECK(review.recipe(0).mysql->shares[static_cast<std::size_t>(statement)] == 10'000);
   }
   CHECK(review.recipe(0).mysql->row_bytes == 24);
   CHECK(refused("mysql: {statements: {selects: 60 %}}\n", "delete-time, select-time, select-like"));
@@ -535,9 +536,9 @@ TEST_CASE("reels of the catalogue are read from memory, and workloads name only 
     CHECK(reader.info().complete);
     CHECK(reader.info().operations > 0);
   }
-  for (const CatalogueWorkload& one : list_catalogue_workloads()) {
-    const std::string reel = catalogue_workload(one.name).recipe(0).reel;
-    INFO(one.name);
+  for (const CatalogueWorkload& workload : list_catalogue_workloads()) {
+    const std::string reel = catalogue_workload(workload.name).recipe(0).reel;
+    INFO(workload.name);
     if (!reel.empty()) CHECK(std::ranges::count(reel_catalogue(), reel, &CatalogueReel::name) == 1);
   }
 }

@@ -40,16 +40,16 @@ std::string_view state_name(LeaseState state) {
   return "hung";
 }
 
-std::string line_of(const ListedLease& one) {
-  return fmt::format("{:<9}  {:<14}  {}{}\n", state_name(one.state), lease_kind_name(one.note.kind),
-                     printable_line(one.note.path),
-                     one.why.empty() ? "" : ": " + printable_line(one.why));
+std::string line_of(const ListedLease& lease) {
+  return fmt::format("{:<9}  {:<14}  {}{}\n", state_name(lease.state),
+                     lease_kind_name(lease.note.kind), printable_line(lease.note.path),
+                     lease.why.empty() ? "" : ": " + printable_line(lease.why));
 }
 
 void clean(bool only_list, Session& session) {
   const std::vector<ListedLease> list = only_list ? list_leases() : remove_leftovers();
   std::string text;
-  for (const ListedLease& one : list) text += line_of(one);
+  for (const ListedLease& lease : list) text += line_of(lease);
   session.print(text.empty() ? only_list ? "nothing\n" : "nothing to remove\n" : text);
   if (!only_list &&
       std::ranges::any_of(list, [](const ListedLease& one) { return !one.why.empty(); })) {
@@ -67,19 +67,19 @@ void clear_leftovers(const Session& session) {
     return;  // the leases are unreadable; a command that needs one reports it
   }
   std::set<std::string> hung;
-  for (const ListedLease& one : list) {
-    if (!one.share.empty()) {
-      hung.insert(one.share);
+  for (const ListedLease& lease : list) {
+    if (!lease.share.empty()) {
+      hung.insert(lease.share);
       continue;
     }
-    const bool is_mount_point = one.note.kind == LeaseKind::mount_point;
-    if (is_mount_point && one.why.empty()) continue;  // invisible outside filereel
-    const std::string path = printable_line(one.note.path);
-    if (!one.why.empty()) {
-      session.notice(fmt::format("leftover of a killed run: {}: {}", path, one.why));
-    } else if (one.state == LeaseState::removed) {
+    const bool is_mount_point = lease.note.kind == LeaseKind::mount_point;
+    if (is_mount_point && lease.why.empty()) continue;  // invisible outside filereel
+    const std::string path = printable_line(lease.note.path);
+    if (!lease.why.empty()) {
+      session.notice(fmt::format("leftover of a killed run: {}: {}", path, lease.why));
+    } else if (lease.state == LeaseState::removed) {
       session.notice(fmt::format("removed a leftover of a killed run: {}", path));
-    } else if (one.state == LeaseState::changed && one.note.kind != LeaseKind::directory) {
+    } else if (lease.state == LeaseState::changed && lease.note.kind != LeaseKind::directory) {
       session.notice(fmt::format("kept {}: created by a killed run, but changed since", path));
     }
   }

@@ -76,9 +76,9 @@ std::vector<ResultGroup> load_groups(const std::vector<std::string>& files) {
   std::vector<ResultGroup> groups;
   for (const std::string& file : files) {
     for (Result& result : load_results(file, ResultDetail::figures)) {
-      auto group = std::ranges::find_if(groups, [&](const ResultGroup& one) {
-        const Result& other = one.results.front();
-        return result.label.empty() ? other.label.empty() && one.files.front() == file
+      auto group = std::ranges::find_if(groups, [&](const ResultGroup& result_group) {
+        const Result& other = result_group.results.front();
+        return result.label.empty() ? other.label.empty() && result_group.files.front() == file
                                     : other.label == result.label && same_volumes(other, result);
       });
       if (group == groups.end()) {
@@ -300,11 +300,11 @@ void check_one_volume(const ResultGroup& sessions, const SelfComparison& self) {
         crossed_file_systems({&sessions.results.front(), 1}, {&sessions.results[i], 1});
     if (across) what = fmt::format("file system: {}, {}", across->base, across->fresh);
   }
-  for (const Difference& one : self.differences) {
-    if (!what.empty() || one.kind == ChangeKind::other) continue;
-    what = one.what;
-    for (std::size_t i = 0; i < one.values.size(); ++i) {
-      what += fmt::format("{} {}", i == 0 ? ":" : ",", one.values[i].text);
+  for (const Difference& difference : self.differences) {
+    if (!what.empty() || difference.kind == ChangeKind::other) continue;
+    what = difference.what;
+    for (std::size_t i = 0; i < difference.values.size(); ++i) {
+      what += fmt::format("{} {}", i == 0 ? ":" : ",", difference.values[i].text);
     }
   }
   if (what.empty()) return;

@@ -22,16 +22,16 @@ namespace filereel {
 namespace {
 
 // The times of different work mislead.
-std::string seconds(const ComparedMeasurement& one, const ComparedSide& side) {
-  return one.comparable ? format_duration(side.median) : "-";
+std::string seconds(const ComparedMeasurement& compared, const ComparedSide& side) {
+  return compared.comparable ? format_duration(side.median) : "-";
 }
 
 // "5 runs", "118k/s, 5 runs".
-std::string runs(const ComparedMeasurement& one, const ComparedSide& side) {
+std::string runs(const ComparedMeasurement& compared, const ComparedSide& side) {
   const std::string count = side.left_out == 0
                                 ? counted(side.samples, "run", "runs")
                                 : counted_of(side.samples, side.samples + side.left_out, "run");
-  return side.operations_per_s && one.comparable
+  return side.operations_per_s && compared.comparable
              ? fmt::format("{}/s, {}", format_number(*side.operations_per_s), count)
              : count;
 }
@@ -52,53 +52,55 @@ std::string tail_text(const ComparedTail& tail) {
 }
 
 // Below the verdict: p of a change; otherwise the smallest change that would have been shown.
-std::string basis_of_verdict(const ComparedMeasurement& one) {
-  if (one.verdict == Verdict::slower || one.verdict == Verdict::faster) {
-    const std::optional<double>& p = answer_of(one, one.aspect).p_holm;
+std::string basis_of_verdict(const ComparedMeasurement& compared) {
+  if (compared.verdict == Verdict::slower || compared.verdict == Verdict::faster) {
+    const std::optional<double>& p = answer_of(compared, compared.aspect).p_holm;
     return p ? probability(*p) : "";
   }
-  if (!one.time.p) return "";
-  if (one.time.verdict == Verdict::slower || one.time.verdict == Verdict::faster) return "";
-  return "provable: " + provable_text(one.time.provable_change());
+  if (!compared.time.p) return "";
+  if (compared.time.verdict == Verdict::slower || compared.time.verdict == Verdict::faster)
+    return "";
+  return "provable: " + provable_text(compared.time.provable_change());
 }
 
-Row row_of(const ComparedMeasurement& one, const Parameters& shared, bool with_tails) {
+Row row_of(const ComparedMeasurement& compared, const Parameters& shared, bool with_tails) {
   const auto percent = [](double ratio) { return fmt::format("{:+.1f}", (ratio - 1) * 100); };
-  const AspectResult& time = one.time;
+  const AspectResult& time = compared.time;
   const std::string interval = time.ratio_interval
                                    ? fmt::format("{} to {} %", percent(time.ratio_interval->low),
                                                  percent(time.ratio_interval->high))
                                    : "";
-  const bool is_usual = one.figure != Figure::in_calls;
-  Row cells = {cell_of(printable(key_text(one.key, shared)),
-                       is_usual ? "" : std::string(figure_name(one.figure))),
-               cell_of(seconds(one, one.base), runs(one, one.base)),
-               cell_of(seconds(one, one.fresh), runs(one, one.fresh)),
+  const bool is_usual = compared.figure != Figure::in_calls;
+  Row cells = {cell_of(printable(key_text(compared.key, shared)),
+                       is_usual ? "" : std::string(figure_name(compared.figure))),
+               cell_of(seconds(compared, compared.base), runs(compared, compared.base)),
+               cell_of(seconds(compared, compared.fresh), runs(compared, compared.fresh)),
                cell_of(time.p ? percent(time.ratio) + " %" : "-", interval)};
   if (with_tails) {
-    cells.push_back(one.tail ? cell_of(percent(one.tail->answer.ratio) + " %", tail_text(*one.tail))
-                             : Cell("-"));
-    cells.push_back(one.stalls
-                        ? fmt::format("{} / {}", one.stalls->base.stalls, one.stalls->fresh.stalls)
-                        : "-");
+    cells.push_back(compared.tail ? cell_of(percent(compared.tail->answer.ratio) + " %",
+                                            tail_text(*compared.tail))
+                                  : Cell("-"));
+    cells.push_back(compared.stalls ? fmt::format("{} / {}", compared.stalls->base.stalls,
+                                                  compared.stalls->fresh.stalls)
+                                    : "-");
   }
-  cells.push_back(cell_of(verdict_text(one), basis_of_verdict(one)));
+  cells.push_back(cell_of(verdict_text(compared), basis_of_verdict(compared)));
   return cells;
 }
 
-bool is_shown_change(const ComparedMeasurement& one) {
-  return one.verdict == Verdict::slower || one.verdict == Verdict::faster;
+bool is_shown_change(const ComparedMeasurement& compared) {
+  return compared.verdict == Verdict::slower || compared.verdict == Verdict::faster;
 }
 
 // What changed, slower first, then what is indicated, then the rest, which is left out if folded.
 std::vector<const ComparedMeasurement*> listed(const ResultComparison& comparison, bool folded) {
-  const auto place = [](const ComparedMeasurement* one) {
-    if (is_shown_change(*one)) return one->verdict == Verdict::slower ? 0 : 1;
-    return one->indicated() ? 2 : 3;
+  const auto place = [](const ComparedMeasurement* compared) {
+    if (is_shown_change(*compared)) return compared->verdict == Verdict::slower ? 0 : 1;
+    return compared->indicated() ? 2 : 3;
   };
   std::vector<const ComparedMeasurement*> list;
-  for (const ComparedMeasurement& one : comparison.measurements) {
-    if (!folded || place(&one) < 3) list.push_back(&one);
+  for (const ComparedMeasurement& measurement : comparison.measurements) {
+    if (!folded || place(&measurement) < 3) list.push_back(&measurement);
   }
   std::ranges::stable_sort(list, {}, place);
   return list;
@@ -108,8 +110,8 @@ std::string table(const std::vector<const ComparedMeasurement*>& list,
                   const ResultComparison& comparison, const Parameters& shared,
                   const Session& session, int descriptor) {
   if (list.empty()) return "";
-  const bool with_tails = std::ranges::any_of(list, [](const ComparedMeasurement* one) {
-    return one->tail.has_value() || one->stalls.has_value();
+  const bool with_tails = std::ranges::any_of(list, [](const ComparedMeasurement* compared) {
+    return compared->tail.has_value() || compared->stalls.has_value();
   });
   Rows rows = {
       {"measurement", "base", "new", cell_of("change", std::string(interval_name(comparison)))}};
@@ -163,13 +165,14 @@ std::string changes(const ResultComparison& comparison, const Session& session, 
 // Evidence of changes in the tail and in stalls, which the time columns do not show.
 std::string evidence(const std::vector<ComparedMeasurement>& all, const Parameters& shared) {
   std::string text;
-  for (const ComparedMeasurement& one : all) {
-    const bool tail = one.tail && one.tail->answer.verdict == one.verdict;
-    const bool stalls = one.stalls && one.stalls->answer.verdict == one.verdict;
-    if (one.evidence.empty() || (!tail && !stalls)) continue;
-    text += wrapped(fmt::format("{} {}: {}", verdict_text(one),
-                                printable(key_text(one.key, shared)), printable_line(one.evidence)),
-                    2);
+  for (const ComparedMeasurement& compared : all) {
+    const bool tail = compared.tail && compared.tail->answer.verdict == compared.verdict;
+    const bool stalls = compared.stalls && compared.stalls->answer.verdict == compared.verdict;
+    if (compared.evidence.empty() || (!tail && !stalls)) continue;
+    text += wrapped(
+        fmt::format("{} {}: {}", verdict_text(compared), printable(key_text(compared.key, shared)),
+                    printable_line(compared.evidence)),
+        2);
   }
   return text;
 }
@@ -186,36 +189,37 @@ struct Undecided {
 std::string reasons(const ResultComparison& comparison, const Parameters& shared, bool folded) {
   constexpr std::size_t kFew = 3;
   std::vector<Undecided> all;
-  for (const ComparedMeasurement& one : comparison.measurements) {
-    if (one.verdict != Verdict::cannot_tell) continue;
+  for (const ComparedMeasurement& measurement : comparison.measurements) {
+    if (measurement.verdict != Verdict::cannot_tell) continue;
     // The table has each interval. It may exclude zero: p is corrected for all measurements.
-    const bool indicated = one.indicated().has_value();
-    const std::uint32_t more = one.more_runs.value_or(0);
-    const bool uncertain = more > 0 && one.time.ratio_interval && !indicated;
+    const bool indicated = measurement.indicated().has_value();
+    const std::uint32_t more = measurement.more_runs.value_or(0);
+    const bool uncertain = more > 0 && measurement.time.ratio_interval && !indicated;
     const std::string reason = indicated   ? "not proven"
                                : uncertain ? "not certain with this many runs"
-                                           : one.reason();
+                                           : measurement.reason();
     auto same = std::ranges::find_if(all, [&](const Undecided& other) {
       return other.reason == reason && (other.most > 0) == (more > 0);
     });
     if (same == all.end()) same = all.insert(same, {reason, indicated, {}, more, more});
-    same->keys.push_back(&one.key);
+    same->keys.push_back(&measurement.key);
     same->fewest = std::min(same->fewest, more);
     same->most = std::max(same->most, more);
   }
   std::ranges::stable_sort(all, std::greater{}, &Undecided::indicated);
   const std::size_t shown = folded ? std::min(kFew, all.size()) : all.size();
   std::string text;
-  for (const Undecided& one : std::span(all).first(shown)) {
-    std::string line = fmt::format("{}: {}", one.indicated ? "indicated" : "cannot tell",
-                                   printable(key_text(*one.keys.front(), shared)));
-    if (one.keys.size() > 1) line += fmt::format(" and {} more", one.keys.size() - 1);
-    line += fmt::format("; {}", printable_line(one.reason));
-    if (one.most > 0) {
-      const std::string range = one.fewest == one.most ? "" : fmt::format("{} to ", one.fewest);
+  for (const Undecided& undecided : std::span(all).first(shown)) {
+    std::string line = fmt::format("{}: {}", undecided.indicated ? "indicated" : "cannot tell",
+                                   printable(key_text(*undecided.keys.front(), shared)));
+    if (undecided.keys.size() > 1) line += fmt::format(" and {} more", undecided.keys.size() - 1);
+    line += fmt::format("; {}", printable_line(undecided.reason));
+    if (undecided.most > 0) {
+      const std::string range =
+          undecided.fewest == undecided.most ? "" : fmt::format("{} to ", undecided.fewest);
       line += fmt::format("; about {}{} on each side should decide", range,
-                          counted(one.most, "more run", "more runs"));
-    } else if (one.indicated) {
+                          counted(undecided.most, "more run", "more runs"));
+    } else if (undecided.indicated) {
       line += fmt::format(
           "; even {} more runs would not decide: use a control volume, or more sessions",
           kMostAdvisedRuns);
@@ -306,17 +310,17 @@ std::string format_self_comparison(const SelfComparison& self, const Session& se
   const std::string several = fmt::format("{} and {}", self.halves, self.halves);
   Rows rows = {{"measurement", "median", "spread", "false", "provable"}};
   if (self.halves > 0) rows[0].emplace_back(several);
-  for (const SelfMeasurement& one : self.measurements) {
-    Row row = {printable(key_text(one.key)), format_duration(one.median_s),
-               fmt::format("{:.1f} %", one.spread * 100), fmt::format("{}", one.false_alarms),
-               provable_text(one.provable)};
-    if (self.halves > 0) row.emplace_back(provable_text(one.provable_of_halves));
+  for (const SelfMeasurement& measurement : self.measurements) {
+    Row row = {printable(key_text(measurement.key)), format_duration(measurement.median_s),
+               fmt::format("{:.1f} %", measurement.spread * 100),
+               fmt::format("{}", measurement.false_alarms), provable_text(measurement.provable)};
+    if (self.halves > 0) row.emplace_back(provable_text(measurement.provable_of_halves));
     rows.push_back(std::move(row));
   }
   std::string text;
-  for (const Difference& one : self.differences) {
+  for (const Difference& difference : self.differences) {
     text += wrapped(fmt::format("{} differs between the sessions: alarms may be real changes",
-                                printable_line(one.what)),
+                                printable_line(difference.what)),
                     2);
   }
   if (!text.empty()) text += "\n";

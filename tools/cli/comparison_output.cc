@@ -107,9 +107,9 @@ std::string contents_text(std::span<const Result> results) {
   std::size_t count = 0;
   std::string first;
   for (const Result& result : results) {
-    for (const Measurement& one : result.measurements) {
-      if (one.samples.empty()) continue;
-      if (count++ == 0) first = key_name(key_of(one));
+    for (const Measurement& measurement : result.measurements) {
+      if (measurement.samples.empty()) continue;
+      if (count++ == 0) first = key_name(key_of(measurement));
     }
   }
   if (count == 0) return "no measurements";

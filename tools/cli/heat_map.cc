@@ -41,9 +41,9 @@ struct Cells {
 Cells cells_of(const TimeGrid& grid) {
   Cells cells;
   std::size_t first = TimeGrid::kBins, end = 0;
-  for (const TimeGrid::Interval& one : grid.intervals()) {
+  for (const TimeGrid::Interval& interval : grid.intervals()) {
     for (std::size_t bin = 0; bin < TimeGrid::kBins; ++bin) {
-      if (one.operations[bin] == 0) continue;
+      if (interval.operations[bin] == 0) continue;
       first = std::min(first, bin);
       end = std::max(end, bin + 1);
     }
@@ -151,15 +151,15 @@ std::string heat_map(const TimeGrid& grid) {
 std::string heat_maps(const Result& result, const std::string& wanted, const Bold& bold) {
   std::string text;
   std::size_t found = 0;
-  for (const Measurement& one : result.measurements) {
-    const std::string title = heat_map_title(one);
+  for (const Measurement& measurement : result.measurements) {
+    const std::string title = heat_map_title(measurement);
     if (!title.contains(wanted)) continue;
-    const TimeGrid grid = course_of(one);
+    const TimeGrid grid = course_of(measurement);
     if (grid.intervals().empty()) continue;
     ++found;
     if (wanted.empty() && found > kMostMaps) continue;
-    const auto runs = static_cast<std::uint64_t>(
-        std::ranges::count_if(one.samples, [](const Sample& sample) { return !!sample.course; }));
+    const auto runs = static_cast<std::uint64_t>(std::ranges::count_if(
+        measurement.samples, [](const Sample& sample) { return !!sample.course; }));
     text += fmt::format(
         "\n{}: latency over time{}\n{}", bold(printable_line(title)),
         runs > 1 ? ", " + counted(static_cast<std::uint64_t>(runs), "run") + " together" : "",

@@ -50,12 +50,12 @@ HistoryAddition make_addition(const std::string& path, std::string text, const T
 void warn_of_same_names(const HistoryOptions& options, std::span<const HistoryAddition> added,
                         const Session& session) {
   const bool labelled = std::ranges::any_of(
-      added, [](const HistoryAddition& one) { return !one.result.label.empty(); });
+      added, [](const HistoryAddition& addition) { return !addition.result.label.empty(); });
   if (!options.said.name.empty() || !labelled) return;
   const HistoryDirectory history = read_history(options.folder);
   std::set<std::string> said;
-  for (const HistoryAddition& one : added) {
-    const std::string doubt = doubt_of_device(history, one.result);
+  for (const HistoryAddition& history_addition : added) {
+    const std::string doubt = doubt_of_device(history, history_addition.result);
     if (!doubt.empty() && said.insert(doubt).second) session.notice(doubt);
   }
 }

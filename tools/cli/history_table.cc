@@ -47,8 +47,8 @@ Cell by_firmware(const TrendSeries& series) {
 
 std::string file_systems(const Result& result) {
   std::vector<std::string> names;
-  for (const Measurement& one : result.measurements) {
-    if (!contains(names, one.file_system)) names.push_back(one.file_system);
+  for (const Measurement& measurement : result.measurements) {
+    if (!contains(names, measurement.file_system)) names.push_back(measurement.file_system);
   }
   return names.empty() ? "-" : printable(fmt::format("{}", fmt::join(names, ",")));
 }
@@ -160,10 +160,11 @@ std::string format_trends(const std::vector<DeviceTrend>& trends, const Bold& bo
     if (!text.empty()) text += "\n";
     text += bold(printable(trend.device)) + "\n";
     std::string revisions;
-    for (const TrendFirmware& one : trend.firmware) {
+    for (const TrendFirmware& firmware : trend.firmware) {
       if (!revisions.empty()) revisions += " | ";
-      revisions += fmt::format("{} from {}", one.name.empty() ? "unknown" : printable(one.name),
-                               printable(one.started));
+      revisions +=
+          fmt::format("{} from {}", firmware.name.empty() ? "unknown" : printable(firmware.name),
+                      printable(firmware.started));
     }
     text += wrapped("firmware: " + revisions, 2);
     Rows rows = {

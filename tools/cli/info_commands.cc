@@ -60,8 +60,8 @@ void list(const Session& session) {
   text += "\n" + heading("Workloads");
   const std::vector<CatalogueWorkload> workloads = list_catalogue_workloads();
   std::string recorded;
-  for (const CatalogueWorkload& one : workloads) {
-    (one.recorded ? recorded : text) += described(one, width_of(workloads));
+  for (const CatalogueWorkload& workload : workloads) {
+    (workload.recorded ? recorded : text) += described(workload, width_of(workloads));
   }
   session.print(text + "\n" + heading("Recorded programs") + recorded);
 }
@@ -70,9 +70,9 @@ std::string yes_no(bool yes) {
   return yes ? "yes" : "no";
 }
 
-std::string to_do(const FileSystemCapability& one) {
-  if (!one.missing.empty()) return "see below";
-  return one.advice.empty() ? "-" : one.advice;
+std::string to_do(const FileSystemCapability& capability) {
+  if (!capability.missing.empty()) return "see below";
+  return capability.advice.empty() ? "-" : capability.advice;
 }
 
 // The commands that install the missing programs, by package manager; "" if nothing is missing.
@@ -81,10 +81,10 @@ std::string missing_programs(std::span<const std::string_view> missing) {
   std::string text =
       "\n" + wrapped(fmt::format("Not installed: {}. To install:", fmt::join(missing, ", ")), 2);
   for (std::size_t i = 0; i < kPackageManagers.size(); ++i) {
-    const Installation one = installation_of(missing, static_cast<PackageManager>(i));
-    std::string line = fmt::format("  {:<8}{}", kPackageManagers[i], one.command);
-    if (!one.without.empty())
-      line += fmt::format(" (no package: {})", fmt::join(one.without, ", "));
+    const Installation installation = installation_of(missing, static_cast<PackageManager>(i));
+    std::string line = fmt::format("  {:<8}{}", kPackageManagers[i], installation.command);
+    if (!installation.without.empty())
+      line += fmt::format(" (no package: {})", fmt::join(installation.without, ", "));
     text += wrapped(line, 10);
   }
   return text;
@@ -93,11 +93,11 @@ std::string missing_programs(std::span<const std::string_view> missing) {
 void doctor(const Session& session) {
   const Capabilities found = probe_capabilities();
   Rows rows = {{"file system", "mkfs", "kernel driver", "FUSE driver", "used", "to do"}};
-  for (const FileSystemCapability& one : found.file_systems) {
-    const FileSystemInfo& info = file_system_info(one.kind);
-    rows.push_back({std::string(info.name), yes_no(one.can_make), yes_no(one.has_kernel),
-                    info.fuse_program.empty() ? "-" : yes_no(one.has_fuse),
-                    one.driver.empty() ? "none" : one.driver, to_do(one)});
+  for (const FileSystemCapability& system : found.file_systems) {
+    const FileSystemInfo& info = file_system_info(system.kind);
+    rows.push_back({std::string(info.name), yes_no(system.can_make), yes_no(system.has_kernel),
+                    info.fuse_program.empty() ? "-" : yes_no(system.has_fuse),
+                    system.driver.empty() ? "none" : system.driver, to_do(system)});
   }
   std::string text = format_columns(rows) + "\n";
   const auto line = [&](std::string_view what, std::string_view finding) {

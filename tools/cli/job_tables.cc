@@ -63,11 +63,11 @@ std::string kinds(const Measurement& measurement, const Bold& bold) {
   std::vector<KindShare> order = shares_of_kinds(measurement);
   std::ranges::stable_sort(order, std::greater{}, &KindShare::count);
   PooledLatencies pooled(measurement);
-  for (const KindShare& one : order) {
-    const LatencySummary& latency = pooled.summary(one.kind);
-    rows.push_back({one.kind, fmt::format("{}", one.count),
-                    one.errors > 0 ? fmt::format("{}", one.errors) : "-",
-                    one.bytes > 0 ? format_size(one.bytes) : "-", duration(latency.p50_us),
+  for (const KindShare& share : order) {
+    const LatencySummary& latency = pooled.summary(share.kind);
+    rows.push_back({share.kind, fmt::format("{}", share.count),
+                    share.errors > 0 ? fmt::format("{}", share.errors) : "-",
+                    share.bytes > 0 ? format_size(share.bytes) : "-", duration(latency.p50_us),
                     duration(latency.p99_us), duration(latency.p999_us), duration(latency.max_us)});
   }
   return format_table(rows, bold);
@@ -102,8 +102,9 @@ std::string result_verdict(const Differences& all) {
 std::string verdict(const Measurement& measurement, const Sample& sample) {
   const Differences all = differences_of(measurement);
   std::string text = wrapped(result_verdict(all), 2);
-  for (const DivergenceExample& one : sample.examples) {
-    text += wrapped(fmt::format("  {} ({})", describe_divergence(one), printable(one.kind_of)), 4);
+  for (const DivergenceExample& example : sample.examples) {
+    text += wrapped(
+        fmt::format("  {} ({})", describe_divergence(example), printable(example.kind_of)), 4);
   }
   if (!sample.tree) return text;
   const TreeComparison& tree = *sample.tree;
@@ -117,8 +118,9 @@ std::string verdict(const Measurement& measurement, const Sample& sample) {
                          counted(all.left_out_of_tree, "link"), printable(measurement.file_system));
   }
   text += wrapped(about, 2);
-  for (const TreeDifference& one : tree.examples) {
-    text += wrapped(fmt::format("  {} {}", printable(one.path), printable(one.text)), 4);
+  for (const TreeDifference& difference : tree.examples) {
+    text +=
+        wrapped(fmt::format("  {} {}", printable(difference.path), printable(difference.text)), 4);
   }
   return text;
 }
@@ -136,8 +138,9 @@ std::string conditions(const ReplayParameters& how) {
 
 std::string replay_table(const std::vector<const Measurement*>& list, const Bold& bold) {
   const bool durable = list.front()->file_system != "none";
-  const bool transactions = std::ranges::any_of(
-      list, [](const Measurement* one) { return one->summary().transactions_per_s.has_value(); });
+  const bool transactions = std::ranges::any_of(list, [](const Measurement* measurement) {
+    return measurement->summary().transactions_per_s.has_value();
+  });
   Rows rows = {{"recorded trace", "time", "recorded", "divergences"}};
   if (durable) rows.front().push_back("durable");
   if (transactions) rows.front().push_back("transactions/s");
@@ -203,8 +206,8 @@ std::string rows_table(const Result& result, const std::string& corner,
   for (const Metric* metric : columns) {
     Row column(1, column_heading(metric->heading));
     bool any = false;
-    for (const Measurement* one : rows) {
-      const auto spread = one ? spread_of(*metric, result, *one) : std::nullopt;
+    for (const Measurement* row : rows) {
+      const auto spread = row ? spread_of(*metric, result, *row) : std::nullopt;
       any = any || spread.has_value();
       column.push_back(cell_of(*metric, spread));
     }
@@ -296,17 +299,17 @@ std::string sweep_table(const Result& result, const JobRecord& job, const std::s
 std::string phase_table(const Result& result, const std::string& job,
                         const std::vector<const Measurement*>& list, const Bold& bold) {
   std::vector<std::string> names;
-  for (const Measurement* one : list) names.push_back(printable(one->operation));
+  for (const Measurement* measurement : list) names.push_back(printable(measurement->operation));
   return rows_table(result, printable(job), names, list, brief_metrics(), bold) + "\n";
 }
 
 std::string clients_table(const Result& result, const std::string& file_system, const Bold& bold) {
   std::vector<const Measurement*> list;
   std::vector<std::string> names;
-  for (const Measurement& one : result.measurements) {
-    if (one.file_system != file_system || !has_clients(one)) continue;
-    list.push_back(&one);
-    names.push_back(printable(subject_of(one)));
+  for (const Measurement& measurement : result.measurements) {
+    if (measurement.file_system != file_system || !has_clients(measurement)) continue;
+    list.push_back(&measurement);
+    names.push_back(printable(subject_of(measurement)));
   }
   const std::string clients = clients_text(list);
   if (clients.empty()) return "";

@@ -126,8 +126,9 @@ std::string TerminalObserver::describe() {
 namespace {
 
 bool has_samples(const Result& result) {
-  return std::ranges::any_of(result.measurements,
-                             [](const Measurement& one) { return !one.samples.empty(); });
+  return std::ranges::any_of(result.measurements, [](const Measurement& measurement) {
+    return !measurement.samples.empty();
+  });
 }
 
 constexpr std::string_view kStandardOutput = "-";
@@ -286,9 +287,9 @@ std::vector<Result> observe_quietly(Session& session, SignalWatch& signals,
   check_outputs(options, volumes);
   std::vector<Result> results(count);
   std::vector<ResultFile> files;
-  for (Result& one : results) {
-    mark(one, options);
-    files.push_back({one, ""});
+  for (Result& result : results) {
+    mark(result, options);
+    files.push_back({result, ""});
   }
   finish(session, watch(session, signals, files, options.live,
                         [&](RunObserver& observer) { return measure(observer, results); }));

@@ -101,8 +101,8 @@ std::string suffix_of(std::string_view file) {
 void require_suffix(std::string_view option, const std::string& file, const FileFormat& format) {
   const std::string suffix = suffix_of(file);
   if (has_suffix(format, suffix)) return;
-  const FileFormat* const other =
-      find_if_or_null(kFormats, [&](const FileFormat& one) { return has_suffix(one, suffix); });
+  const FileFormat* const other = find_if_or_null(
+      kFormats, [&](const FileFormat& file_format) { return has_suffix(file_format, suffix); });
   if (!other || names_stream(file)) return;
   throw Error(
       ErrorKind::usage,
@@ -141,8 +141,8 @@ void check_suffix(std::string_view option, const std::string& file, OutputKind k
 }
 
 void check_suffix(std::string_view option, const std::string& file, std::string_view usual) {
-  require_suffix(option, file, *std::ranges::find_if(kFormats, [&](const FileFormat& one) {
-                   return one.suffixes.front() == usual;
+  require_suffix(option, file, *std::ranges::find_if(kFormats, [&](const FileFormat& format) {
+                   return format.suffixes.front() == usual;
                  }));
 }
 

@@ -77,8 +77,8 @@ std::string disturbed_replays(std::span<const Result> results) {
   Throttling all;
   bool throttled = false;
   for (const Result& result : results) {
-    for (const Measurement& one : result.measurements) {
-      for (const Sample& sample : one.samples) {
+    for (const Measurement& measurement : result.measurements) {
+      for (const Sample& sample : measurement.samples) {
         if (was_cut_short(sample)) continue;
         all.add(throttling_of(sample.conditions));
         throttled = throttled || is_throttled(sample.conditions);
@@ -114,11 +114,11 @@ double recorded_seconds(RecordedSource& source) {
   std::vector<RecordedOperation> block(4096);
   std::uint64_t begin_ns = UINT64_MAX, end_ns = 0;
   while (const std::size_t count = source.next(block)) {
-    for (const RecordedOperation& one : std::span(block).first(count)) {
-      const Operation& op = one.operation;
-      begin_ns = std::min(begin_ns, one.start_ns);
+    for (const RecordedOperation& operation : std::span(block).first(count)) {
+      const Operation& op = operation.operation;
+      begin_ns = std::min(begin_ns, operation.start_ns);
       const bool waits = op.kind == OperationKind::wait && op.flags == wait_flags::kForOutside;
-      if (!waits) end_ns = std::max(end_ns, one.start_ns + one.duration_ns);
+      if (!waits) end_ns = std::max(end_ns, operation.start_ns + operation.duration_ns);
     }
   }
   return end_ns > begin_ns ? static_cast<double>(end_ns - begin_ns) * 1e-9 : 0;
@@ -146,7 +146,7 @@ PredictedProgram describe(const std::string& name, const std::string& label, Rec
           .label = label,
           .recorded_s = recorded_s,
           .threads = static_cast<std::uint64_t>(std::ranges::count_if(
-              info.threads, [](const TraceThread& one) { return one.operations > 0; })),
+              info.threads, [](const TraceThread& thread) { return thread.operations > 0; })),
           .unknown_accuracy = unknown_accuracy(info),
           .remarks = remarks_on(info),
           .running = info.facts.contains(std::string(kRunningFact)),
@@ -195,11 +195,11 @@ std::vector<ReplayedVolume> replayed_volumes(std::span<const Result> results,
                                              bool allow_divergence) {
   std::vector<ReplayedVolume> volumes;
   for (const Result& result : results) {
-    for (const Measurement& one : result.measurements) {
-      ReplayedVolume& volume = volumes.emplace_back(
-          ReplayedVolume{.name = volume_name(result, one), .file_system = one.file_system});
+    for (const Measurement& measurement : result.measurements) {
+      ReplayedVolume& volume = volumes.emplace_back(ReplayedVolume{
+          .name = volume_name(result, measurement), .file_system = measurement.file_system});
       std::vector<double> saved;  // shares
-      for (const Sample& sample : one.samples) {
+      for (const Sample& sample : measurement.samples) {
         if (sample.conditions.stops.value_or(0) > 0) ++volume.stopped;
         const bool unusable = allow_divergence ? was_cut_short(sample) : has_failed(sample);
         if (unusable || !(sample.elapsed_s > 0)) continue;
@@ -212,11 +212,11 @@ std::vector<ReplayedVolume> replayed_volumes(std::span<const Result> results,
         volume.most_saved = median(saved);
         volume.saved_to_s = commits->recorded_s;
       }
-      if (allow_divergence || failures_of(result, one).empty()) continue;
-      volume.obstacle = failed_work_text(result, one);
+      if (allow_divergence || failures_of(result, measurement).empty()) continue;
+      volume.obstacle = failed_work_text(result, measurement);
       if (!volume.obstacle.empty()) continue;
       volume.obstacle = fmt::format("{}, so the program would do something else than recorded",
-                                    differing_text(one));
+                                    differing_text(measurement));
     }
   }
   return volumes;

@@ -10,12 +10,13 @@ namespace filereel {
 namespace {
 
 // "1.04 x", below it the interval of the expected time, relative to the recorded one.
-Cell ratio_cell(const PredictedTime& one, double recorded_s) {
-  if (one.median_s <= 0 || recorded_s <= 0) return "-";
+Cell ratio_cell(const PredictedTime& predicted, double recorded_s) {
+  if (predicted.median_s <= 0 || recorded_s <= 0) return "-";
   const auto ratio = [&](double seconds) { return format_number(seconds / recorded_s); };
-  Cell cell = ratio(one.median_s) + " x";
-  if (one.interval) {
-    cell.below = fmt::format("{}–{} x", ratio(one.interval->low), ratio(one.interval->high));
+  Cell cell = ratio(predicted.median_s) + " x";
+  if (predicted.interval) {
+    cell.below =
+        fmt::format("{}–{} x", ratio(predicted.interval->low), ratio(predicted.interval->high));
   }
   return cell;
 }
@@ -24,19 +25,20 @@ std::string time_table(const StoredPrediction& stored, const Bold& bold) {
   const double recorded_s = stored.program.recorded_s;
   Rows rows = {{"volume", "rank", "expected time", std::string(interval_name(stored.prediction)),
                 "vs recorded"}};
-  for (const PredictedTime& one : stored.prediction.times) {
-    rows.push_back({volume_text(stored.volumes[one.volume]), rank_text(one, stored.prediction),
-                    one.median_s > 0 ? format_duration(one.median_s) : "-",
-                    one.interval ? range_text(*one.interval) : "-", ratio_cell(one, recorded_s)});
+  for (const PredictedTime& time : stored.prediction.times) {
+    rows.push_back({volume_text(stored.volumes[time.volume]), rank_text(time, stored.prediction),
+                    time.median_s > 0 ? format_duration(time.median_s) : "-",
+                    time.interval ? range_text(*time.interval) : "-",
+                    ratio_cell(time, recorded_s)});
   }
   return format_table(rows, bold);
 }
 
 std::string limits_text(const StoredPrediction& stored) {
   std::string text;
-  for (const TimeLimit& one : time_limits(stored)) {
-    const ReplayedVolume volume{.name = one.volume, .file_system = one.file_system};
-    text += wrapped(fmt::format("{}: {}", volume_text(volume), one.text), 2);
+  for (const TimeLimit& limit : time_limits(stored)) {
+    const ReplayedVolume volume{.name = limit.volume, .file_system = limit.file_system};
+    text += wrapped(fmt::format("{}: {}", volume_text(volume), limit.text), 2);
   }
   return text.empty() ? "" : "What takes the time:\n" + text + "\n";
 }
@@ -47,10 +49,10 @@ std::string format_prediction(const StoredPrediction& stored, const Bold& bold) 
   std::string text = fmt::format("{}: {} where it was recorded\n\n", program_name(stored.program),
                                  format_duration(stored.program.recorded_s)) +
                      time_table(stored, bold);
-  for (const PredictedTime& one : stored.prediction.times) {
-    if (one.rank > 0) continue;
+  for (const PredictedTime& time : stored.prediction.times) {
+    if (time.rank > 0) continue;
     text += wrapped(
-        fmt::format("{}: no prediction: {}", volume_text(stored.volumes[one.volume]), one.reason),
+        fmt::format("{}: no prediction: {}", volume_text(stored.volumes[time.volume]), time.reason),
         2);
   }
   text += "\n" + wrapped(conclusion_text(stored), 0) + limits_text(stored) +

@@ -32,14 +32,14 @@ Bold bold_on(const Session& session, int descriptor) {
   return [&session, descriptor](const std::string& text) { return session.bold(text, descriptor); };
 }
 
-std::string measurement_table(const RankedMeasurement& one, const Parameters& shared,
+std::string measurement_table(const RankedMeasurement& ranked, const Parameters& shared,
                               const Ranking& ranking, const Bold& bold) {
   const std::span<const std::string> names = ranking.names;
-  const bool with_rates = one.figure == Figure::per_operation;
+  const bool with_rates = ranked.figure == Figure::per_operation;
   Rows rows = {{"", "rank", "runs", "median", std::string(kBetweenSessions), "vs fastest"}};
   if (with_rates) rows[0].emplace_back("operations/s");
   std::string reasons;
-  for (const RankedEntry& entry : one.entries) {
+  for (const RankedEntry& entry : ranked.entries) {
     const ComparedSide& side = entry.side;
     const std::optional<double>& rate = side.operations_per_s;
     rows.push_back({names[entry.group], rank_text(entry.rank, entry.last_rank),
@@ -52,9 +52,9 @@ std::string measurement_table(const RankedMeasurement& one, const Parameters& sh
       reasons += wrapped(fmt::format("{} is not ranked: {}", names[entry.group], entry.reason), 2);
     }
   }
-  return bold(printable(key_text(one.key, shared))) +
-         fmt::format(", {}\n", figure_name(one.figure)) + format_table(rows, bold) + reasons +
-         wrapped(printable_line(conclusion_text(one, ranking)), 2) + "\n";
+  return bold(printable(key_text(ranked.key, shared))) +
+         fmt::format(", {}\n", figure_name(ranked.figure)) + format_table(rows, bold) + reasons +
+         wrapped(printable_line(conclusion_text(ranked, ranking)), 2) + "\n";
 }
 
 // The definition of the index, in lines.
@@ -142,20 +142,20 @@ std::string format_ranking(const Ranking& ranking, std::span<const Index> indexe
   const Bold bold = bold_on(session, descriptor);
   const Parameters shared = shared_replay_of(ranking.measurements);
   std::string text;
-  for (const Difference& one : ranking.differences) {
-    text += wrapped(printable_line(one.text(ranking.names)), 2);
+  for (const Difference& difference : ranking.differences) {
+    text += wrapped(printable_line(difference.text(ranking.names)), 2);
   }
   text += replay_line(shared);
   if (!text.empty()) text += "\n";
   const bool folded = !all && is_long(ranking.measurements.size());
   std::size_t others = 0;
   std::string conclusions;  // of what is only indicated, or not compared, if folded
-  for (const RankedMeasurement& one : ranking.measurements) {
-    if (!folded || one.decided()) {
-      text += measurement_table(one, shared, ranking, bold);
-    } else if (one.indicates() || !one.comparable()) {
-      conclusions += wrapped(printable_line(fmt::format("{}: {}", key_text(one.key, shared),
-                                                        conclusion_text(one, ranking))),
+  for (const RankedMeasurement& measurement : ranking.measurements) {
+    if (!folded || measurement.decided()) {
+      text += measurement_table(measurement, shared, ranking, bold);
+    } else if (measurement.indicates() || !measurement.comparable()) {
+      conclusions += wrapped(printable_line(fmt::format("{}: {}", key_text(measurement.key, shared),
+                                                        conclusion_text(measurement, ranking))),
                              2);
     } else {
       ++others;
@@ -170,8 +170,8 @@ std::string format_ranking(const Ranking& ranking, std::span<const Index> indexe
                     2);
   }
   if (others > 0 || !conclusions.empty()) text += "\n";
-  text += pace_note(std::ranges::any_of(ranking.measurements, [](const RankedMeasurement& one) {
-    return one.figure == Figure::in_calls;
+  text += pace_note(std::ranges::any_of(ranking.measurements, [](const RankedMeasurement& ranked) {
+    return ranked.figure == Figure::in_calls;
   }));
   for (const Index& index : indexes) text += index_table(index, ranking.names, bold);
   for (const Warning& warning : ranking.warnings) text += format_warning(warning);

@@ -56,8 +56,8 @@ const RecordingCheck& ReelOutput::check(const CheckRequest& request) {
                                                   .content = samples_ ? &*samples_ : nullptr},
                                                  request);
     builder_.checked(outcome.check);
-    for (const TreeModel::ExistingFile& one : outcome.existing) {
-      builder_.model().learn_existing(one);
+    for (const TreeModel::ExistingFile& file : outcome.existing) {
+      builder_.model().learn_existing(file);
     }
   }
   return made;

@@ -66,7 +66,7 @@ std::vector<ReportOutput> outputs_of(const ReportArguments& arguments) {
   };
   std::vector<ReportOutput> wanted;
   std::ranges::copy_if(all, std::back_inserter(wanted),
-                       [](const ReportOutput& one) { return !one.file->empty(); });
+                       [](const ReportOutput& output) { return !output.file->empty(); });
   if (wanted.empty()) {
     throw Error(ErrorKind::usage, "no output: add -o report.html");
   }
@@ -80,10 +80,10 @@ void mark_reference(const std::string& name, std::vector<ReportedResult>& result
   if (name.empty()) return;
   bool any = false;
   std::vector<std::string> names;
-  for (ReportedResult& one : results) {
-    one.reference = one.result.label == name || one.file == name;
-    any = any || one.reference;
-    names.push_back(one.result.label.empty() ? one.file : one.result.label);
+  for (ReportedResult& result : results) {
+    result.reference = result.result.label == name || result.file == name;
+    any = any || result.reference;
+    names.push_back(result.result.label.empty() ? result.file : result.result.label);
   }
   if (any) return;
   throw Error(
@@ -106,7 +106,7 @@ void report(const ReportArguments& arguments, const Session& session) {
                 "report needs a result: filereel report RESULT.json -o FILE.html");
   }
   std::vector<Result*> all;
-  for (ReportedResult& one : results) all.push_back(&one.result);
+  for (ReportedResult& result : results) all.push_back(&result.result);
   name_alike(all);
   mark_reference(arguments.reference, results);
   for (const ReportOutput& output : outputs) {

@@ -30,12 +30,12 @@ namespace {
 std::string baselines(const Result& result, const Bold& bold) {
   Rows rows = {
       {"block level (fio)", "on", "blocks", "depth", "MB/s", "IOPS", "mean", "p99", "max"}};
-  const auto latency = [](const BlockBaseline& one, double BlockLatency::* figure) {
-    return one.latency ? format_duration((*one.latency).*figure * 1e-6) : "-";
+  const auto latency = [](const BlockBaseline& baseline, double BlockLatency::* figure) {
+    return baseline.latency ? format_duration((*baseline.latency).*figure * 1e-6) : "-";
   };
   const std::vector<SharedBaseline> list = shared_baselines(result.baselines);
-  const auto of_all = [&](const SharedBaseline& one) {
-    return one.file_systems == list.front().file_systems;
+  const auto of_all = [&](const SharedBaseline& shared_baseline) {
+    return shared_baseline.file_systems == list.front().file_systems;
   };
   const bool same = std::ranges::all_of(list, of_all);
   for (const auto& [one, file_systems] : list) {
@@ -49,9 +49,10 @@ std::string baselines(const Result& result, const Bold& bold) {
   return format_table(rows, bold);
 }
 
-std::string name_of(const Measurement& one) {
-  std::string name = one.file_system + " " + (one.set.empty() ? one.workload : one.set);
-  return printable(name + " " + one.operation + point_text(one.parameters));
+std::string name_of(const Measurement& measurement) {
+  std::string name = measurement.file_system + " " +
+                     (measurement.set.empty() ? measurement.workload : measurement.set);
+  return printable(name + " " + measurement.operation + point_text(measurement.parameters));
 }
 
 std::string ratio(const std::optional<double>& value) {
@@ -66,13 +67,13 @@ std::string percentage(const std::optional<double>& share) {
 
 std::string shares(const Result& result, const Bold& bold) {
   Rows rows = {{"file/block level", "speed", "latency share", "device/file written", "read"}};
-  for (const Measurement& one : result.measurements) {
-    const std::optional<double> share = block_share(result, one);
-    const std::optional<double> latency = latency_share(result, one);
-    const DeviceBytes device = device_bytes_per_file_byte(one);
+  for (const Measurement& measurement : result.measurements) {
+    const std::optional<double> share = block_share(result, measurement);
+    const std::optional<double> latency = latency_share(result, measurement);
+    const DeviceBytes device = device_bytes_per_file_byte(measurement);
     if (!share && !device.written && !device.read) continue;
-    rows.push_back({name_of(one), percentage(share), percentage(latency), ratio(device.written),
-                    ratio(device.read)});
+    rows.push_back({name_of(measurement), percentage(share), percentage(latency),
+                    ratio(device.written), ratio(device.read)});
   }
   return rows.size() > 1 ? format_table(rows, bold) : "";
 }
@@ -90,20 +91,20 @@ namespace {
 using CellOf = std::function<std::optional<Cell>(const Measurement&)>;
 
 CellOf rate(std::optional<Spread> Summary::* quantity) {
-  return [quantity](const Measurement& one) -> std::optional<Cell> {
-    const std::optional<Spread> spread = one.summary().*quantity;
-    const bool no_data = std::ranges::any_of(one.samples, &Sample::moved_no_data);
+  return [quantity](const Measurement& measurement) -> std::optional<Cell> {
+    const std::optional<Spread> spread = measurement.summary().*quantity;
+    const bool no_data = std::ranges::any_of(measurement.samples, &Sample::moved_no_data);
     const bool rate_of_data = quantity != &Summary::files_per_s;
-    if (!spread && one.operation == fc_step_name(FcStep::remove) && rate_of_data) return {};
+    if (!spread && measurement.operation == fc_step_name(FcStep::remove) && rate_of_data) return {};
     return no_data && rate_of_data ? "no data moved" : spread_cell(spread);
   };
 }
 
 // Of all runs, so that a step that hung is seen.
 CellOf longest_operation(const Result& result) {
-  return [&result](const Measurement& one) -> std::optional<Cell> {
+  return [&result](const Measurement& measurement) -> std::optional<Cell> {
     const Metric& metric = *find_metric("max_us");
-    const std::optional<Spread> spread = spread_of(metric, result, one);
+    const std::optional<Spread> spread = spread_of(metric, result, measurement);
     if (!spread) return {};
     return figure_text(metric.unit, spread->median);
   };
@@ -114,14 +115,14 @@ void add_block(const std::vector<const Measurement*>& measurements, std::string_
                const CellOf& cell_of, Rows& rows) {
   std::vector<std::string> sets, operations;
   std::map<std::pair<std::string, std::string>, Cell> cells;
-  for (const Measurement* one : measurements) {
-    std::optional<Cell> found = cell_of(*one);
+  for (const Measurement* measurement : measurements) {
+    std::optional<Cell> found = cell_of(*measurement);
     if (!found) continue;
-    if (!contains(sets, one->set)) sets.push_back(one->set);
-    if (!contains(operations, one->operation)) {
-      operations.push_back(one->operation);
+    if (!contains(sets, measurement->set)) sets.push_back(measurement->set);
+    if (!contains(operations, measurement->operation)) {
+      operations.push_back(measurement->operation);
     }
-    cells.insert_or_assign({one->set, one->operation}, *std::move(found));
+    cells.insert_or_assign({measurement->set, measurement->operation}, *std::move(found));
   }
   if (cells.empty()) return;
   Row& heading = rows.emplace_back(1, std::string(find_metric(metric)->heading));
@@ -152,9 +153,11 @@ std::string blocks(const Result& result, const std::vector<const Measurement*>& 
 std::vector<const Measurement*> measurements_of(const Result& result, const std::string& job,
                                                 const std::string& file_system) {
   std::vector<const Measurement*> list;
-  for (const Measurement& one : result.measurements) {
-    if (one.workload != job || one.file_system != file_system || one.samples.empty()) continue;
-    list.push_back(&one);
+  for (const Measurement& measurement : result.measurements) {
+    if (measurement.workload != job || measurement.file_system != file_system ||
+        measurement.samples.empty())
+      continue;
+    list.push_back(&measurement);
   }
   return list;
 }
@@ -223,11 +226,11 @@ std::string tables(const Result& result, const Bold& bold) {
 // What the cells of the tables are: ": median, range below"; "" for single runs.
 std::string cells_text(const Result& result) {
   bool repeated = false, intervals = false, ranges = false;
-  for (const Measurement& one : result.measurements) {
-    if (one.samples.size() < 2) continue;
+  for (const Measurement& measurement : result.measurements) {
+    if (measurement.samples.size() < 2) continue;
     repeated = true;
-    if (result.job_of(one).axes.size() > 1) continue;  // grids have no room
-    const std::optional<Spread> spread = one.seconds(&Sample::elapsed_s);
+    if (result.job_of(measurement).axes.size() > 1) continue;  // grids have no room
+    const std::optional<Spread> spread = measurement.seconds(&Sample::elapsed_s);
     if (spread) (spread->interval ? intervals : ranges) = true;
   }
   if (!repeated) return "";
@@ -245,8 +248,8 @@ std::vector<std::string> below_tables(const Result& result) {
                           "operations/s and MB/s (elapsed) until calls return",
                           describe_runs(result), cells_text(result)),
               2)};
-  for (const std::string& one : describe_settings(result)) {
-    list.push_back(wrapped(printable_line(one), 2));
+  for (const std::string& setting : describe_settings(result)) {
+    list.push_back(wrapped(printable_line(setting), 2));
   }
   list.push_back(control_line(result));
   list.push_back(differences(result));
@@ -262,7 +265,7 @@ std::string format_result(const Result& result, const Bold& bold) {
 
 std::string format_results(std::span<const Result* const> results, const Bold& bold) {
   std::vector<std::vector<std::string>> below;
-  for (const Result* one : results) below.push_back(below_tables(*one));
+  for (const Result* result : results) below.push_back(below_tables(*result));
   const auto is_common = [&](const std::string& one) {
     return std::ranges::all_of(
         below, [&](const std::vector<std::string>& list) { return contains(list, one); });

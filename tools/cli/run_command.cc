@@ -276,9 +276,9 @@ void observe_sessions(const RunArguments& arguments, const RunRequest& request,
   const SessionSeries series{arguments.series, arguments.output, request, prepared.volumes,
                              arguments.allow_divergence};
   run_series(series, session, signals, [&](const ResultOptions& output) {
-    RunRequest one = request;
-    one.began_ns = now_ns();
-    return observe(arguments, one, prepared, output, signals, session);
+    RunRequest run_request = request;
+    run_request.began_ns = now_ns();
+    return observe(arguments, run_request, prepared, output, signals, session);
   });
 }
 

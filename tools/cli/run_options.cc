@@ -88,8 +88,8 @@ std::vector<Target> parse_devices(const std::vector<std::string>& texts) {
 }
 
 bool mounts_something(std::span<const Target> volumes) {
-  return volumes.empty() || std::ranges::any_of(volumes, [](const Target& one) {
-           return one.kind != TargetKind::directory;
+  return volumes.empty() || std::ranges::any_of(volumes, [](const Target& target) {
+           return target.kind != TargetKind::directory;
          });
 }
 
@@ -258,12 +258,12 @@ void check_for_clients(const std::vector<Target>& volumes) {
   if (volumes.empty()) {
     throw Error(ErrorKind::usage, "--clients mpi needs --near: a directory that all clients see");
   }
-  for (const Target& one : volumes) {
-    if (one.kind == TargetKind::directory) continue;
+  for (const Target& volume : volumes) {
+    if (volume.kind == TargetKind::directory) continue;
     throw Error(ErrorKind::usage,
                 fmt::format("--clients mpi does not apply to {}: it needs a directory that all "
                             "clients see",
-                            printable(one.text())));
+                            printable(volume.text())));
   }
 }
 

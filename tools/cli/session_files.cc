@@ -64,12 +64,12 @@ std::string jobs_difference(const PlanRecord& found, const PlanRecord& expected)
   if (!text.empty()) return text;
   if (found.jobs.size() != expected.jobs.size()) return "the number of jobs differs";
   for (std::size_t i = 0; i < found.jobs.size(); ++i) {
-    const JobRecord one = comparable(found.jobs[i]), other = comparable(expected.jobs[i]);
-    if (one == other) continue;
-    text = differs("the sweep of " + printable(one.name), sweep_text(one), sweep_text(other));
+    const JobRecord record = comparable(found.jobs[i]), other = comparable(expected.jobs[i]);
+    if (record == other) continue;
+    text = differs("the sweep of " + printable(record.name), sweep_text(record), sweep_text(other));
     if (!text.empty()) return text;
-    return fmt::format("the settings of {} are {}, not {}", printable(one.name),
-                       printable(settings_text(one)), printable(settings_text(other)));
+    return fmt::format("the settings of {} are {}, not {}", printable(record.name),
+                       printable(settings_text(record)), printable(settings_text(other)));
   }
   return "";
 }

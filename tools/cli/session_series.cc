@@ -318,8 +318,8 @@ class SeriesRun {
 
   void notice_states(const std::vector<Result>& sessions) const {
     std::vector<double> begins;
-    for (const Result& one : sessions) {
-      begins.push_back(static_cast<double>(one.started_s().value_or(0)));
+    for (const Result& session : sessions) {
+      begins.push_back(static_cast<double>(session.started_s().value_or(0)));
     }
     const std::size_t states = figures_by_state(begins, begins).size();
     if (states == sessions.size()) return;

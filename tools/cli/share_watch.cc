@@ -87,9 +87,9 @@ std::string waiting_text(const MountedFileSystem& mounted) {
 
 std::string silent_shares(const std::vector<std::string>& paths) {
   std::string text;
-  for (const MountedFileSystem& one : silent_mounts(paths)) {
+  for (const MountedFileSystem& mount : silent_mounts(paths)) {
     text += fmt::format("{}{}: filereel ends when it does, or after {} as root",
-                        text.empty() ? "" : "; ", silence_text(one), release_advice(one));
+                        text.empty() ? "" : "; ", silence_text(mount), release_advice(mount));
   }
   return text;
 }

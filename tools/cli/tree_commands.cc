@@ -98,8 +98,8 @@ void capture(const std::string& folder, const std::string& output, bool cross, S
   if (totals.skipped() > 0) {
     session.notice(
         fmt::format("{} left out or incomplete:", counted(totals.skipped(), "path", "paths")));
-    for (const SkippedPath& one : totals.examples) {
-      session.notice(fmt::format("  {}: {}", one.path, one.reason));
+    for (const SkippedPath& example : totals.examples) {
+      session.notice(fmt::format("  {}: {}", example.path, example.reason));
     }
   }
 }

@@ -73,8 +73,8 @@ std::vector<OptionGroup> option_groups(std::string_view command) {
   if (!found) return groups;
   for (const auto& [title, names] : found->groups) {
     OptionGroup& group = groups.emplace_back(OptionGroup{title, {}});
-    for (const JobParameter& one : job_parameters()) {
-      if (one.group == title) group.options.push_back(one.option);
+    for (const JobParameter& parameter : job_parameters()) {
+      if (parameter.group == title) group.options.push_back(parameter.option);
     }
     for (const auto word : std::views::split(names, ' ')) {
       group.options.emplace_back(word.begin(), word.end());
@@ -174,8 +174,8 @@ std::string option_sections(const CLI::App& command) {
 std::string subcommand_rows(const CLI::App& command) {
   std::string rows;
   const auto is_shown = [](const CLI::App* one) { return !one->get_group().empty(); };
-  for (const CLI::App* one : command.get_subcommands(is_shown)) {
-    rows += row(one->get_name(), one->get_description());
+  for (const CLI::App* subcommand : command.get_subcommands(is_shown)) {
+    rows += row(subcommand->get_name(), subcommand->get_description());
   }
   return rows;
 }
@@ -183,7 +183,7 @@ std::string subcommand_rows(const CLI::App& command) {
 std::string usage_line(const CLI::App& command, const std::string& name) {
   std::string text = "Usage: " + name;
   if (!options_of(command, false).empty()) text += " [OPTIONS]";
-  for (const CLI::Option* one : options_of(command, true)) text += " " + usage_of(*one);
+  for (const CLI::Option* option : options_of(command, true)) text += " " + usage_of(*option);
   if (!subcommand_rows(command).empty()) {
     text += command.get_require_subcommand_min() == 0 ? " [SUBCOMMAND]" : " SUBCOMMAND";
   }
@@ -299,10 +299,10 @@ std::string problem(const CLI::App& app, const CLI::ParseError& error) {
     return fmt::format("{}: '{}' is not a valid value", before(parts, " = "),
                        printable(after(parts, " = ")));
   }
-  for (const Wording& one : kWordings) {
-    const std::string_view name = before(text, one.separator);
-    if (one.kind != kind || name.empty()) continue;
-    return fmt::format(fmt::runtime(one.words), name, after(text, one.separator));
+  for (const Wording& wording : kWordings) {
+    const std::string_view name = before(text, wording.separator);
+    if (wording.kind != kind || name.empty()) continue;
+    return fmt::format(fmt::runtime(wording.words), name, after(text, wording.separator));
   }
   return "invalid arguments";
 }

@@ -137,8 +137,8 @@ struct CallRow {
   bool (*is_harmless)(std::uint64_t command) = nullptr;  // of commands: other ones are unsupported
 
   constexpr bool has(Argument role) const {
-    for (const Argument one : arguments) {
-      if (one == role) return true;
+    for (const Argument argument : arguments) {
+      if (argument == role) return true;
     }
     return false;
   }

@@ -381,7 +381,7 @@ void translate(CallParts& parts, const SystemCall& call, CallStart beginning) {
 }
 
 void release(CallParts& parts, std::uint32_t thread, CallStart&& beginning, std::uint64_t at_ns) {
-  for (CallStart::Used& one : beginning.used) release(parts, thread, std::move(one.file), at_ns);
+  for (CallStart::Used& used : beginning.used) release(parts, thread, std::move(used.file), at_ns);
 }
 
 void release(CallParts& parts, std::uint32_t thread, DescriptionRef file, std::uint64_t at_ns) {

@@ -228,7 +228,7 @@ constexpr KnownFlags kKnown[] = {
 
 constexpr auto kByCall = [] {
   std::array<KnownFlags, static_cast<std::size_t>(Call::woke) + 1> by_call{};
-  for (const KnownFlags& one : kKnown) by_call[static_cast<std::size_t>(one.call)] = one;
+  for (const KnownFlags& flags : kKnown) by_call[static_cast<std::size_t>(flags.call)] = flags;
   return by_call;
 }();
 
@@ -347,8 +347,8 @@ bool is_harmless_ioctl(std::uint64_t command) {
   const unsigned type = _IOC_TYPE(number);
   if (type == kTerminals || type == kSockets || type == kEvents) return true;
   if (_IOC_DIR(number) == _IOC_READ) return true;  // it only returns something
-  return std::ranges::any_of(kHarmlessIoctl, [&](const Ioctl& one) {
-    return one.type == type && one.number == _IOC_NR(number);
+  return std::ranges::any_of(kHarmlessIoctl, [&](const Ioctl& ioctl) {
+    return ioctl.type == type && ioctl.number == _IOC_NR(number);
   });
 }
 

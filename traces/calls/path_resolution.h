@@ -36,7 +36,7 @@ class PathResolution {
   explicit PathResolution(TraceBuilder& builder, LinkText existing = {},
                           const std::vector<BoundName>& bound = {}, std::string_view under = {})
       : builder_(builder), existing_(std::move(existing)) {
-    for (const BoundName& one : bound) bind(one.mount_point, one.same);
+    for (const BoundName& name : bound) bind(name.mount_point, name.same);
     if (!under.empty()) under_ = place_of(builder.path(under));
   }
 

@@ -146,14 +146,15 @@ std::string shown_path(std::string_view path) {
 CheckOutcome Check::run() {
   result_.done = true;
   std::vector<ExpectedDirectory> directories = trace_.model.expected_directories();
-  std::ranges::stable_partition(
-      directories, [](const ExpectedDirectory& one) { return one.complete || one.changed; });
-  for (const ExpectedDirectory& one : directories) {
-    if (!is_inside(one.path) || one.path == kUnknownFiles) continue;
+  std::ranges::stable_partition(directories, [](const ExpectedDirectory& directory) {
+    return directory.complete || directory.changed;
+  });
+  for (const ExpectedDirectory& expected_directory : directories) {
+    if (!is_inside(expected_directory.path) || expected_directory.path == kUnknownFiles) continue;
     if (is_late()) {
-      result_.unchecked += one.names;
+      result_.unchecked += expected_directory.names;
     } else {
-      check_directory(one);
+      check_directory(expected_directory);
     }
   }
   return {std::move(result_), std::move(existing_)};
@@ -177,11 +178,11 @@ void Check::check_directory(const ExpectedDirectory& directory) {
   if (!holds_files(opened)) return;
   const Here here{directory, opened};
   const std::vector<ExpectedName> names = trace_.model.expected_names(directory.node);
-  for (const ExpectedName& one : names) {
+  for (const ExpectedName& name : names) {
     if (is_late()) {
       ++result_.unchecked;
     } else {
-      check_name(here, one);
+      check_name(here, name);
     }
   }
   if (directory.complete || directory.changed) look_for_unknown(here, names);
@@ -358,7 +359,7 @@ void Check::look_for_unknown(const Here& here, const std::vector<ExpectedName>& 
     return;
   }
   std::unordered_set<std::string_view> known;
-  for (const ExpectedName& one : expected) known.insert(one.name);
+  for (const ExpectedName& expected_name : expected) known.insert(expected_name.name);
   for (const std::string& name : *real) {
     if (known.contains(name) || name.starts_with(".filereel-")) continue;  // its own files
     if (!here.directory.complete && !appeared(here, name)) continue;

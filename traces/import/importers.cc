@@ -27,8 +27,8 @@ const Importer& find_importer(std::string_view name, LineReader& input) {
   const auto all = importers();
   if (name == "auto") {
     const std::string_view beginning = input.peek();
-    const Importer* const found =
-        find_if_or_null(all, [&](const Importer& one) { return one.recognises(beginning); });
+    const Importer* const found = find_if_or_null(
+        all, [&](const Importer& importer) { return importer.recognises(beginning); });
     if (found) return *found;
   } else if (const auto* found = find_or_null(all, name, &Importer::name)) {
     return *found;

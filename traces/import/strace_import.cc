@@ -229,11 +229,11 @@ void StraceImport::begin_call(StraceThread& thread, const StraceLine& line, std:
   thread.pending.as = thread.id;
   if (awaits_exec_ || is_beyond_memory()) return;
   if (reader_.read_beginning(*call, line.text) != StraceReader::Outcome::read) return;
-  for (SystemCall& one : reader_.calls()) {
-    one.thread = thread.id;
-    one.enter_ns = one.exit_ns = at_ns;
-    cut_roots(one);
-    resolver_.entered(one);
+  for (SystemCall& system_call : reader_.calls()) {
+    system_call.thread = thread.id;
+    system_call.enter_ns = system_call.exit_ns = at_ns;
+    cut_roots(system_call);
+    resolver_.entered(system_call);
     thread.pending.entered = true;
   }
 }
@@ -320,14 +320,15 @@ bool StraceImport::end_call(StraceThread& thread, const CallRow& call, std::stri
     exit_ns = enter_ns + *duration;
   }
   if (call.call == Call::exec && reader_.succeeded()) remember_command();
-  for (SystemCall& one : reader_.calls()) {
-    one.thread = pending != nullptr ? pending->as : thread.id;
-    one.enter_ns = enter_ns;
-    one.exit_ns = exit_ns;
-    cut_roots(one);
-    resolver_.returned(one);
-    if (one.call == Call::fork && one.result > 0 && one.result <= UINT32_MAX) {
-      threads_.announce(static_cast<std::uint32_t>(one.result));
+  for (SystemCall& system_call : reader_.calls()) {
+    system_call.thread = pending != nullptr ? pending->as : thread.id;
+    system_call.enter_ns = enter_ns;
+    system_call.exit_ns = exit_ns;
+    cut_roots(system_call);
+    resolver_.returned(system_call);
+    if (system_call.call == Call::fork && system_call.result > 0 &&
+        system_call.result <= UINT32_MAX) {
+      threads_.announce(static_cast<std::uint32_t>(system_call.result));
     }
   }
   if (call.call == Call::exit || call.call == Call::exit_group) thread.has_exited = true;

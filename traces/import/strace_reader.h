@@ -78,7 +78,7 @@ class StraceReader {
   // strace_requests.cc: calls that strace combines in one line. False if there are none.
   bool read_others(bool succeeded);
   void read_submitted();
-  bool read_submitted(std::string_view control_block, SystemCall& one);
+  bool read_submitted(std::string_view control_block, SystemCall& call);
   void read_completed();
   void read_process_descriptor();
   void read_foreign_descriptor();

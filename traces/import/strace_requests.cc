@@ -58,12 +58,12 @@ constexpr Opcode kOpcodes[] = {
 std::optional<Opcode> opcode_of(std::string_view block) {
   const std::string_view text = block_member(block, "lio_opcode");
   const auto number = strace_number(text);
-  for (const Opcode& one : kOpcodes) {
-    if (number ? *number == one.number : false) return one;
+  for (const Opcode& opcode : kOpcodes) {
+    if (number ? *number == opcode.number : false) return opcode;
     if (!text.empty()) continue;
     StraceItems items(block);
     for (std::string_view item; items.next(item);) {
-      if (item == one.older_name) return one;
+      if (item == opcode.older_name) return opcode;
     }
   }
   return std::nullopt;
@@ -112,21 +112,21 @@ void StraceReader::read_submitted() {
   StraceItems items(arguments_[2]);
   std::int64_t left = result().value;
   for (std::string_view item; left > 0 && items.next(item); --left) {
-    SystemCall one;
-    one.call = Call::submit;
-    one.name = name;
-    if (!read_submitted(item, one)) {
+    SystemCall call;
+    call.call = Call::submit;
+    call.name = name;
+    if (!read_submitted(item, call)) {
       doubt(StraceDoubt::hidden_request);
-    } else if (one.fd != SystemCall::kNone) {
-      one.request = request(context, one.request);
-      add(std::move(one));
+    } else if (call.fd != SystemCall::kNone) {
+      call.request = request(context, call.request);
+      add(std::move(call));
     }
   }
   for (; left > 0 && left <= kMostHidden; --left) doubt(StraceDoubt::hidden_request);
 }
 
 // False if it cannot be read. One that is not about files has no descriptor.
-bool StraceReader::read_submitted(std::string_view control_block, SystemCall& one) {
+bool StraceReader::read_submitted(std::string_view control_block, SystemCall& call) {
   const auto number = [&](std::string_view member, std::uint64_t& to) {
     const std::string_view text = block_member(control_block, member);
     const auto value = strace_number(text);
@@ -136,12 +136,12 @@ bool StraceReader::read_submitted(std::string_view control_block, SystemCall& on
   const std::optional<Opcode> opcode = opcode_of(control_block);
   if (!opcode) return false;
   if (!opcode->requested) return true;
-  one.requested = *opcode->requested;
-  if (!block_member(control_block, "data").empty() && !number("data", one.request)) return false;
+  call.requested = *opcode->requested;
+  if (!block_member(control_block, "data").empty() && !number("data", call.request)) return false;
   if (const auto flags = strace_member(control_block, "aio_rw_flags"); !flags.empty()) {
-    one.flags = strace_flags(flags);
+    call.flags = strace_flags(flags);
   }
-  const bool moves = one.requested == Call::read || one.requested == Call::write;
+  const bool moves = call.requested == Call::read || call.requested == Call::write;
   std::uint64_t offset = 0;
   if (opcode->has_vector) {
     std::string_view vector = strace_member(control_block, "aio_buf");
@@ -153,12 +153,12 @@ bool StraceReader::read_submitted(std::string_view control_block, SystemCall& on
     if (vector.empty()) return false;
     const auto sum = sum_of_buffers(vector, 0);
     if (!sum) return false;
-    one.length = *sum;
-  } else if (moves && (!number("nbytes", one.length) || !number("offset", offset))) {
+    call.length = *sum;
+  } else if (moves && (!number("nbytes", call.length) || !number("offset", offset))) {
     return false;
   }
-  one.offset = offset;
-  return strace_descriptor(descriptor_member(control_block), one.fd, one.fd_path);
+  call.offset = offset;
+  return strace_descriptor(descriptor_member(control_block), call.fd, call.fd_path);
 }
 
 // io_getevents(ctx, 1, 4, [{data=0x7, obj=0x7ffc, res=50, res2=0}, …], NULL) = 1, or without names
@@ -180,11 +180,11 @@ void StraceReader::read_completed() {
       doubt(StraceDoubt::hidden_completion);
       continue;
     }
-    SystemCall one;
-    one.call = Call::complete;
-    one.request = request(context, *values[kData]);
-    one.result = static_cast<std::int64_t>(*values[kResult]);
-    add(std::move(one));
+    SystemCall call;
+    call.call = Call::complete;
+    call.request = request(context, *values[kData]);
+    call.result = static_cast<std::int64_t>(*values[kResult]);
+    add(std::move(call));
   }
   for (; left > 0 && left <= kMostHidden; --left) doubt(StraceDoubt::hidden_completion);
 }

@@ -277,12 +277,12 @@ std::vector<Hole> FileData::initial_holes() const {
   }
   std::ranges::sort(found, {}, &Hole::offset);
   std::vector<Hole> holes;
-  for (const Hole& one : found) {
-    if (!holes.empty() && one.offset <= holes.back().offset + holes.back().length) {
+  for (const Hole& hole : found) {
+    if (!holes.empty() && hole.offset <= holes.back().offset + holes.back().length) {
       Hole& last = holes.back();
-      last.length = std::max(last.length, one.offset + one.length - last.offset);
+      last.length = std::max(last.length, hole.offset + hole.length - last.offset);
     } else {
-      holes.push_back(one);
+      holes.push_back(hole);
     }
   }
   return holes;

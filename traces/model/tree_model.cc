@@ -42,11 +42,11 @@ std::vector<ExpectedName> FileTree::expected_names(NodeId directory) const {
   if (!nodes_[directory].directory) return names;
   for (const auto& [name, entry] : nodes_[directory].directory->entries) {
     if (entry.now == Presence::unknown) continue;
-    ExpectedName& one = names.emplace_back();
-    one.name = names_.text(name);
-    one.present = entry.now == Presence::present;
-    one.changed = entry.changed_at != DirectoryEntry::kNever;
-    if (one.present) describe(entry.node, one);
+    ExpectedName& expected_name = names.emplace_back();
+    expected_name.name = names_.text(name);
+    expected_name.present = entry.now == Presence::present;
+    expected_name.changed = entry.changed_at != DirectoryEntry::kNever;
+    if (expected_name.present) describe(entry.node, expected_name);
   }
   return names;
 }

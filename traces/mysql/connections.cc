@@ -32,7 +32,7 @@ Part BinaryLog::lead(std::uint32_t thread) {
   writing_ = true;
   const std::vector<Participant*> group = std::exchange(queue_, {});
   std::uint64_t bytes = 0;
-  for (const Participant* one : group) bytes += one->bytes;
+  for (const Participant* participant : group) bytes += participant->bytes;
   co_await calls_.write(thread, ServerFile::binary_log, end_, bytes);
   end_ += bytes;
   if (sync_every_ != 0 && ++groups_ % sync_every_ == 0) {

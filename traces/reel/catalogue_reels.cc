@@ -15,8 +15,8 @@ namespace {
 constexpr std::string_view kExtension = ".reel";
 
 const CatalogueReel* find_reel(std::string_view name) {
-  return find_if_or_null(reel_catalogue(), [&](const CatalogueReel& one) {
-    return one.name == name || reel_name(one.name) == name;
+  return find_if_or_null(reel_catalogue(), [&](const CatalogueReel& reel) {
+    return reel.name == name || reel_name(reel.name) == name;
   });
 }
 

@@ -93,7 +93,7 @@ std::uint64_t volumes_of(const RecipeFiles& files) {
 std::uint64_t largest_transfer(const RecipeThreads& threads) {
   std::uint64_t largest = largest_block(threads);
   if (!threads.access) return largest;
-  for (const SizeShare& one : threads.access->sizes) largest = std::max(largest, one.size);
+  for (const SizeShare& size : threads.access->sizes) largest = std::max(largest, size.size);
   return largest;
 }
 
@@ -324,12 +324,12 @@ class Reader {
   // Totals of all threads so far, because they run concurrently.
   void check_threads(const YamlValue& last, const RecipePhase& phase) const {
     std::uint64_t threads = 0, requests = 0, largest = 0;
-    for (const RecipeThreads& one : phase.threads) {
-      const std::uint64_t count = one.count * volumes_of(recipe_.files[one.files]);
-      const std::uint64_t in_flight = count * one.depth;
+    for (const RecipeThreads& thread : phase.threads) {
+      const std::uint64_t count = thread.count * volumes_of(recipe_.files[thread.files]);
+      const std::uint64_t in_flight = count * thread.depth;
       threads += phase.engine == RequestEngine::blocking ? in_flight : count;
       requests += in_flight;
-      largest = std::max(largest, largest_transfer(one));
+      largest = std::max(largest, largest_transfer(thread));
     }
     const auto at_most = [&last](std::uint64_t number, std::uint64_t most, std::string_view what) {
       if (number <= most) return;
@@ -349,14 +349,15 @@ class Reader {
 
   // Concurrent threads must not interfere.
   void check_neighbours(const YamlValue& last, const RecipePhase& phase) const {
-    const RecipeThreads& one = phase.threads.back();
+    const RecipeThreads& threads = phase.threads.back();
     for (std::size_t i = 0; i + 1 < phase.threads.size(); ++i) {
       const RecipeThreads& other = phase.threads[i];
-      if (one.files != other.files || !(disturbs_others(one) || disturbs_others(other))) continue;
+      if (threads.files != other.files || !(disturbs_others(threads) || disturbs_others(other)))
+        continue;
       last.fail(
           fmt::format("uses '{}' together with other threads, and some of them create, remove, "
                       "rename or truncate files: use separate groups of files",
-                      printable(recipe_.files[one.files].name)));
+                      printable(recipe_.files[threads.files].name)));
     }
   }
 

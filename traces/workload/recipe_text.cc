@@ -50,9 +50,9 @@ std::string describe_files(const RecipeFiles& files) {
 
 std::string describe_access(const AccessMix& mix) {
   WordList sizes;
-  for (const SizeShare& one : mix.sizes) {
-    const std::string share = mix.sizes.size() > 1 ? percent_of(as_share(one.share)) + " " : "";
-    sizes.push_back(share + format_binary_size(one.size));
+  for (const SizeShare& size : mix.sizes) {
+    const std::string share = mix.sizes.size() > 1 ? percent_of(as_share(size.share)) + " " : "";
+    sizes.push_back(share + format_binary_size(size.size));
   }
   const auto mixed = [](std::uint32_t share, std::string_view all, std::string_view none,
                         std::string_view some) {

@@ -275,9 +275,10 @@ struct Synthesis::State {
   // Requests in flight may have become threads.
   void check_threads(const RecipePhase& phase) const {
     std::uint64_t threads = 0, files = 0;
-    for (const RecipeThreads& one : phase.threads) {
-      threads += one.count / options.parts * volumes_of(one) * (blocks(phase) ? one.depth : 1);
-      if (one.access) files = std::max<std::uint64_t>(files, space_of(one).files());
+    for (const RecipeThreads& thread : phase.threads) {
+      threads +=
+          thread.count / options.parts * volumes_of(thread) * (blocks(phase) ? thread.depth : 1);
+      if (thread.access) files = std::max<std::uint64_t>(files, space_of(thread).files());
     }
     if (threads > kMostPhaseThreads) {
       throw Error(
@@ -400,8 +401,8 @@ Trace Synthesis::trace(std::size_t phase) const {
     if (threads.access) {
       const auto files = state_->layout(threads.files).access_files().size();
       trace.slots = std::max(trace.slots, static_cast<FileSlot>(files));
-      for (const SizeShare& one : threads.access->sizes) {
-        trace.largest_io = std::max(trace.largest_io, one.size);
+      for (const SizeShare& size : threads.access->sizes) {
+        trace.largest_io = std::max(trace.largest_io, size.size);
       }
     } else {
       trace.largest_io = std::max(trace.largest_io, largest_block(threads));

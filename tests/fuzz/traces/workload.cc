@@ -20,8 +20,9 @@ bool is_small(const filereel::Recipe& recipe) {
     files += group.count * group.volumes.size();
   }
   for (const auto& phase : recipe.phases) {
-    for (const auto& one : phase.threads) {
-      threads += std::uint64_t{one.count} * one.depth * recipe.files[one.files].volumes.size();
+    for (const auto& thread : phase.threads) {
+      threads +=
+          std::uint64_t{thread.count} * thread.depth * recipe.files[thread.files].volumes.size();
     }
   }
   return files <= 1000 && threads <= 64;

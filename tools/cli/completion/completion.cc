@@ -7,6 +7,8 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "filesets/system/search.h"
+
 namespace filereel {
 namespace {
 
@@ -37,7 +39,7 @@ const CLI::Option* find_option(const CLI::App& command, const std::string& name)
 }
 
 Options arguments_of(const CLI::App& command) {
-  return command.get_options([](const CLI::Option* one) { return one->get_positional(); });
+  return command.get_options([](const CLI::Option* option) { return option->get_positional(); });
 }
 
 std::vector<const CLI::App*> commands_of(const CLI::App& app) {
@@ -113,8 +115,9 @@ struct Answer {
     const std::string_view list = typed.substr(before.size());
     const std::string_view complete = list.substr(0, list.rfind(',') + 1);
     const std::string there = fmt::format(",{}", complete);
-    for (const Candidate& one : values) {
-      if (!there.contains("," + one.text + ",")) offer(one, fmt::format("{}{}", before, complete));
+    for (const Candidate& value : values) {
+      if (!there.contains("," + value.text + ","))
+        offer(value, fmt::format("{}{}", before, complete));
     }
     directives = ":nospace\n";
   }
@@ -135,7 +138,7 @@ void offer_values(const CLI::Option& option, const CommandPlace& place, std::str
   if (option.get_delimiter() == ',') {
     answer.offer_list(values, before);
   } else {
-    for (const Candidate& one : values) answer.offer(one, before);
+    for (const Candidate& value : values) answer.offer(value, before);
   }
   const std::string image = before + "image:";
   if (rule->kind == ValueKind::volumes && answer.typed.starts_with(image)) {
@@ -269,22 +272,26 @@ end
 complete -c filereel -f -a '(__filereel_complete)'
 )sh";
 
-constexpr std::array<std::string_view, 3> kShells = {"bash", "zsh", "fish"};
-constexpr std::array<std::string_view, 3> kStubs = {kBash, kZsh, kFish};
+struct Shell {
+  std::string_view name, first_line, stub;
+};
+constexpr std::array<Shell, 3> kShells = {
+    {{"bash", "", kBash}, {"zsh", "#compdef filereel\n", kZsh}, {"fish", "", kFish}}};
 
 }  // namespace
 
-std::span<const std::string_view> completion_shells() {
-  return kShells;
+std::vector<std::string_view> completion_shells() {
+  std::vector<std::string_view> names;
+  for (const Shell& shell : kShells) names.push_back(shell.name);
+  return names;
 }
 
-std::string completion_stub(std::string_view shell) {
-  const auto found = std::ranges::find(kShells, shell);
-  if (found == kShells.end()) return {};
+std::string completion_stub(std::string_view name) {
+  const Shell* const shell = find_or_null(kShells, name, &Shell::name);
+  if (!shell) return {};
   const std::string made =
-      fmt::format("# Completion of filereel for {0}, created by `filereel completion {0}`.", shell);
-  const std::string_view stub = kStubs[static_cast<std::size_t>(found - kShells.begin())];
-  return fmt::format("{}{}{}", shell == "zsh" ? "#compdef filereel\n" : "", made, stub);
+      fmt::format("# Completion of filereel for {0}, created by `filereel completion {0}`.", name);
+  return fmt::format("{}{}{}", shell->first_line, made, shell->stub);
 }
 
 }  // namespace filereel

@@ -59,8 +59,8 @@ std::vector<Candidate> candidates_of(const ValueRule& rule);
 // if they are not a valid command line.
 std::string complete_words(const CLI::App& app, std::span<const std::string> words);
 
-std::span<const std::string_view> completion_shells();
+std::vector<std::string_view> completion_shells();
 // Empty for an unsupported shell.
-std::string completion_stub(std::string_view shell);
+std::string completion_stub(std::string_view name);
 
 }  // namespace filereel

@@ -38,12 +38,6 @@ Candidates named(const List& list) {
   return candidates;
 }
 
-Candidates words_of(std::span<const std::string_view> names) {
-  Candidates candidates;
-  for (const std::string_view name : names) candidates.emplace_back(std::string(name));
-  return candidates;
-}
-
 Candidates runnables() {
   Candidates candidates = named(list_catalogue_plans());
   std::ranges::move(named(list_catalogue_workloads()), std::back_inserter(candidates));
@@ -67,7 +61,7 @@ Candidates block_devices() {
 }
 
 Candidates file_sets() {
-  return named(list_catalogue_file_sets());
+  return find_job_parameter("sets")->candidates();
 }
 Candidates known_file_systems() {
   return named(file_systems());
@@ -86,10 +80,10 @@ Candidates backends() {
   return named(recorder_backends());
 }
 Candidates drive_parts() {
-  return words_of(drive_part_names());
+  return candidates_of(drive_part_names());
 }
 Candidates shells() {
-  return words_of(completion_shells());
+  return candidates_of(completion_shells());
 }
 
 using enum ValueKind;
@@ -141,12 +135,12 @@ bool has_word(std::string_view words, std::string_view word) {
 
 std::vector<ValueRule> rules_of_parameters() {
   std::vector<ValueRule> rules;
-  for (const JobParameter& one : job_parameters()) {
-    if (one.value_name.empty()) continue;
-    rules.push_back({.arguments = one.option,
-                     .value = one.value_name,
-                     .kind = one.takes_files ? files : words,
-                     .names = one.candidates});
+  for (const JobParameter& parameter : job_parameters()) {
+    if (parameter.value_name.empty()) continue;
+    rules.push_back({.arguments = parameter.option,
+                     .value = parameter.value_name,
+                     .kind = parameter.takes_files ? files : words,
+                     .names = parameter.candidates});
   }
   return rules;
 }

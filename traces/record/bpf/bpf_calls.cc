@@ -158,8 +158,8 @@ unsigned flags_of(const CallRow& row) {
       if (CallOrder::is_naming(row.call)) flags |= SHAPE_NAMES;
       break;
   }
-  for (const CallCommand& one : row.commands) {
-    if (one.call == Call::dup) flags |= SHAPE_DUPLICATES;
+  for (const CallCommand& command : row.commands) {
+    if (command.call == Call::dup) flags |= SHAPE_DUPLICATES;
   }
   return flags;
 }
@@ -169,7 +169,8 @@ std::size_t size_of(Argument role, const CallRow& row) {
   std::size_t size = 0;
   if (const Structure* structure = structure_of(role)) size = structure->size;
   if (role == Argument::commanded) {
-    for (const CallCommand& one : row.commands) size = std::max(size, size_of(one.argument, row));
+    for (const CallCommand& command : row.commands)
+      size = std::max(size, size_of(command.argument, row));
   }
   return size;
 }

@@ -168,9 +168,10 @@ constexpr std::array<OptionalProgram, 3> kOptional = {{
 
 std::vector<OptionalProgram> usable_programs(bool faults) {
   std::vector<OptionalProgram> usable;
-  for (const OptionalProgram& one : kOptional) {
-    if (one.instead_of && (!faults || find_tracepoint(one.instead_of) > 0)) continue;
-    if (try_program(BPF_TRACE_FENTRY, find_function(one.function)) == 0) usable.push_back(one);
+  for (const OptionalProgram& program : kOptional) {
+    if (program.instead_of && (!faults || find_tracepoint(program.instead_of) > 0)) continue;
+    if (try_program(BPF_TRACE_FENTRY, find_function(program.function)) == 0)
+      usable.push_back(program);
   }
   return usable;
 }
@@ -179,10 +180,12 @@ std::vector<OptionalProgram> usable_programs(bool faults) {
 void prepare(recorder_bpf& program, const BpfProgram::Options& options,
              std::span<const OptionalProgram> usable) {
   const auto& programs = program.progs;
-  for (const Tracepoint& one : {Tracepoint{programs.page_needed, "mm_filemap_fault"},
-                                Tracepoint{programs.pages_mapped, "mm_filemap_map_pages"},
-                                Tracepoint{programs.page_dirtied, "writeback_dirty_folio"}}) {
-    bpf_program__set_autoload(one.program, options.faults && find_tracepoint(one.name) > 0);
+  for (const Tracepoint& tracepoint :
+       {Tracepoint{programs.page_needed, "mm_filemap_fault"},
+        Tracepoint{programs.pages_mapped, "mm_filemap_map_pages"},
+        Tracepoint{programs.page_dirtied, "writeback_dirty_folio"}}) {
+    bpf_program__set_autoload(tracepoint.program,
+                              options.faults && find_tracepoint(tracepoint.name) > 0);
   }
   for (const Tracepoint& one : {Tracepoint{programs.request_begins, "io_uring_submit_req"},
                                 Tracepoint{programs.request_begins_older, "io_uring_submit_sqe"},

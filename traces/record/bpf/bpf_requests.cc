@@ -238,10 +238,10 @@ bool BpfRequests::from_control_block(const BpfEventView& event, SystemCall& call
 void BpfRequests::submitted(const BpfEventView& event, SystemCall call) {
   call.request = event.argument(0);
   if (event.entry_kind() == 0) return take_entry(event, std::move(call));
-  Announced one;
-  one.known = from_control_block(event, call);
-  one.call = std::move(call);
-  announced_[one.call.thread].push_back(std::move(one));
+  Announced announced;
+  announced.known = from_control_block(event, call);
+  announced.call = std::move(call);
+  announced_[announced.call.thread].push_back(std::move(announced));
 }
 
 void BpfRequests::take_entry(const BpfEventView& event, SystemCall call) {
@@ -287,20 +287,20 @@ void BpfRequests::give(const SystemCall& call) {
   resolver_.returned(call);
 }
 
-void BpfRequests::give(Announced& one) {
-  if (one.given || !one.known) return;
-  one.given = true;
-  give(one.call);
+void BpfRequests::give(Announced& announced) {
+  if (announced.given || !announced.known) return;
+  announced.given = true;
+  give(announced.call);
 }
 
 void BpfRequests::accepted(const SystemCall& submission, std::int64_t count) {
   const auto found = announced_.find(submission.thread);
   if (found == announced_.end()) return;
-  for (Announced& one : found->second) {
+  for (Announced& announced : found->second) {
     // From an earlier io_submit whose return was missed: it may have accepted all.
-    const bool earlier = one.call.enter_ns < submission.enter_ns;
+    const bool earlier = announced.call.enter_ns < submission.enter_ns;
     if (!earlier && count-- <= 0) break;
-    give(one);
+    give(announced);
   }
   announced_.erase(found);
 }
@@ -326,8 +326,9 @@ void BpfRequests::reaped(const BpfEventView& event, const SystemCall& at) {
     call.result = BpfEventView::number<std::int64_t>(event.entry(), i + offsetof(io_event, res));
     // It may complete before io_submit returns.
     for (auto& [thread, waiting] : announced_) {
-      for (Announced& one : waiting) {
-        if (one.call.request == call.request && one.call.process == call.process) give(one);
+      for (Announced& announced : waiting) {
+        if (announced.call.request == call.request && announced.call.process == call.process)
+          give(announced);
       }
     }
     resolver_.returned(call);

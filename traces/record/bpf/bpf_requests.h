@@ -33,7 +33,7 @@ class BpfRequests {
     bool known = true;   // as a request for a file's data
     bool given = false;  // passed to the resolver
   };
-  void give(Announced& one);
+  void give(Announced& announced);
   void take_entry(const BpfEventView& event, SystemCall call);
   void give(const SystemCall& call);
   void give_held(std::uint64_t request);

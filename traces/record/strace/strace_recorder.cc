@@ -149,8 +149,8 @@ RecordOutcome StraceRecorder::record(const RecordRequest& request, TraceBuilder&
   const std::vector<std::uint32_t> processes =
       program ? std::vector<std::uint32_t>{id} : process_tree(id);
   std::vector<KnownProcess> known;
-  for (const std::uint32_t one : processes) {
-    known.push_back(running_process(one, program.has_value()));
+  for (const std::uint32_t process : processes) {
+    known.push_back(running_process(process, program.has_value()));
   }
   StraceProcess strace(processes);
   if (program && request.one_processor) share_processor(program->pid(), strace.pid());
@@ -163,7 +163,7 @@ RecordOutcome StraceRecorder::record(const RecordRequest& request, TraceBuilder&
     LineReader lines(strace.take_output(), "strace's output");
     StraceImport import(lines, builder, options);
     if (program) import.begin_with_exec();
-    for (const KnownProcess& one : known) import.begin_process(one);
+    for (const KnownProcess& known_process : known) import.begin_process(known_process);
     import.run();
     outcome.origin_ns = import.origin_ns();
     outcome.ended_ns = import.end_ns();
