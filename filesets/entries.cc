@@ -141,9 +141,9 @@ std::string EntryList::path(std::size_t number) const {
   std::string path(length, '/');
   auto at = static_cast<std::uint32_t>(number);
   while (true) {
-    const std::string_view one = name(at);
-    length -= one.size();
-    one.copy(path.data() + length, one.size());
+    const std::string_view component = name(at);
+    length -= component.size();
+    component.copy(path.data() + length, component.size());
     at = directory(at);
     if (at == kNoDirectory) return path;
     --length;  // the slash
@@ -169,11 +169,11 @@ std::uint32_t EntryList::find_directory(std::string_view path) const {
   std::uint32_t at = kNoDirectory;
   while (data_) {
     const std::size_t slash = path.find('/');
-    const std::string_view one = path.substr(0, slash);
+    const std::string_view component = path.substr(0, slash);
     const auto is = [&](std::uint32_t other) {
-      return directory(other) == at && name(other) == one;
+      return directory(other) == at && name(other) == component;
     };
-    at = data_->directories.find(NumberIndex::hash(at, one), is);
+    at = data_->directories.find(NumberIndex::hash(at, component), is);
     if (at == kNoDirectory || slash == std::string_view::npos) return at;
     path.remove_prefix(slash + 1);
   }

@@ -89,9 +89,9 @@ unsigned fuse_connection(const MountedFileSystem& mounted) {
 std::string distinct_options(const std::string& options) {
   std::string distinct;
   std::istringstream all(options);
-  for (std::string one; std::getline(all, one, ',');) {
-    if (("," + distinct + ",").contains("," + one + ",")) continue;
-    distinct += (distinct.empty() ? "" : ",") + one;
+  for (std::string option; std::getline(all, option, ',');) {
+    if (("," + distinct + ",").contains("," + option + ",")) continue;
+    distinct += (distinct.empty() ? "" : ",") + option;
   }
   return distinct;
 }
@@ -162,8 +162,8 @@ bool is_readable(int pipe, double seconds) {
   const auto end = Clock::now() + std::chrono::duration<double>(seconds);
   while (true) {
     const double left_ms = std::chrono::duration<double, std::milli>(end - Clock::now()).count();
-    pollfd one{.fd = pipe, .events = POLLIN, .revents = 0};
-    const int ready = poll(&one, 1, std::max(0, static_cast<int>(left_ms)));
+    pollfd watched{.fd = pipe, .events = POLLIN, .revents = 0};
+    const int ready = poll(&watched, 1, std::max(0, static_cast<int>(left_ms)));
     if (ready > 0) return true;
     if (ready == 0 || errno != EINTR) return false;
   }
@@ -264,8 +264,8 @@ RemoteMounts::RemoteMounts(const std::string& mountinfo) {
     auto mounted = parse_mount(line);
     if (!mounted) continue;
     // It hides what was mounted there before, such as an automounter.
-    std::erase_if(mounts_, [&](const MountedFileSystem& one) {
-      return one.mount_point == mounted->mount_point;
+    std::erase_if(mounts_, [&](const MountedFileSystem& earlier) {
+      return earlier.mount_point == mounted->mount_point;
     });
     if (is_remote(mounted->type)) mounts_.push_back(std::move(*mounted));
   }

@@ -165,8 +165,8 @@ std::vector<Parameters> Matching::distinctions(std::span<const Kind> kinds, bool
     list.push_back(by_settings ? all_of(kind.done) : kind.done.work);
   }
   const std::vector<Parameters> all = list;
-  for (Parameters& one : list) {
-    std::erase_if(one, [&](const auto& part) {
+  for (Parameters& parameters : list) {
+    std::erase_if(parameters, [&](const auto& part) {
       return std::ranges::all_of(all, [&](const Parameters& other) {
         const std::string* value = value_of(other, part.first);
         return value && *value == part.second;

@@ -47,10 +47,10 @@ template <class Calls>
 std::uint64_t opening_ns(int root) noexcept {
   constexpr std::size_t kOpenings = 32;
   std::array<std::uint64_t, kOpenings> took;
-  for (std::uint64_t& one : took) {
+  for (std::uint64_t& duration : took) {
     const std::uint64_t begin = now_ns();
     const std::int64_t fd = Calls::open_beneath(root, ".");
-    one = now_ns() - begin;
+    duration = now_ns() - begin;
     if (fd < 0) return 0;
     Calls::close(static_cast<int>(fd));
   }

@@ -83,7 +83,7 @@ std::string predictions_table(std::span<const StoredPrediction> predictions,
     }
   }
   std::vector<MarkdownRow> rows = {{"expected time"}};
-  for (const std::string& one : volumes) rows[0].push_back(markdown_text(one));
+  for (const std::string& name : volumes) rows[0].push_back(markdown_text(name));
   for (std::size_t i = 0; i < predictions.size(); ++i) {
     MarkdownRow& row = rows.emplace_back(volumes.size() + 1, std::string(kNone));
     row[0] = markdown_text(names[i]);

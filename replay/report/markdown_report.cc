@@ -205,10 +205,10 @@ std::string result_sections(std::span<const ReportedResult> results) {
   for (const ReportedResult& result : results) remarks.push_back(remarks_of(result.result));
   if (results.size() == 1) return result_section(results[0].result, remarks[0]);
   std::vector<std::string> common;
-  for (const std::string& one : remarks[0]) {
+  for (const std::string& remark : remarks[0]) {
     const bool in_all = std::ranges::all_of(
-        remarks, [&](const std::vector<std::string>& list) { return contains(list, one); });
-    if (in_all) common.push_back(one);
+        remarks, [&](const std::vector<std::string>& list) { return contains(list, remark); });
+    if (in_all) common.push_back(remark);
   }
   std::string text = common.empty() ? "" : "## Common to all\n\n" + markdown_bullets(common);
   const std::vector<std::string> headings = result_names(results);

@@ -251,8 +251,8 @@ Json kinds_data(const Measurement& measurement, PooledLatencies& pooled) {
     json["pooled"] = !all.empty();
     put_latency(json, latency, all.empty() ? percentile_curve(latency) : percentile_curve(all));
     for (const SizeClass& size : size_classes(measurement, kind.kind)) {
-      Json& one = json["sizes"].emplace_back(Json{{"kind", size.name}});
-      put_latency(one, summarise(size.latency), percentile_curve(size.latency));
+      Json& item = json["sizes"].emplace_back(Json{{"kind", size.name}});
+      put_latency(item, summarise(size.latency), percentile_curve(size.latency));
     }
   }
   return list;

@@ -94,10 +94,10 @@ void check_axes(const std::vector<SweepAxis>& axes) {
 
 PlanRecord plan_from_json(const Json& json) {
   PlanRecord plan = json.get<PlanRecord>();
-  for_each_in(required_list(json, "jobs"), "jobs", [&](const Json& one) {
-    JobRecord& job = plan.jobs.emplace_back(one.get<JobRecord>());
-    job.kind = kind_from_json(one);
-    job.settings = parameters_from_json(one, "settings");
+  for_each_in(required_list(json, "jobs"), "jobs", [&](const Json& item) {
+    JobRecord& job = plan.jobs.emplace_back(item.get<JobRecord>());
+    job.kind = kind_from_json(item);
+    job.settings = parameters_from_json(item, "settings");
     check_axes(job.axes);
   });
   return plan;

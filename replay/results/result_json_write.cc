@@ -131,9 +131,9 @@ Json plan_json(const PlanRecord& plan) {
   Json json = plan;
   json["jobs"] = Json::array();
   for (const JobRecord& job : plan.jobs) {
-    Json& one = json["jobs"].emplace_back(Json{{"kind", info_of(job.kind).name}});
-    put_members(one, job);
-    one["settings"] = object_of(job.settings);
+    Json& item = json["jobs"].emplace_back(Json{{"kind", info_of(job.kind).name}});
+    put_members(item, job);
+    item["settings"] = object_of(job.settings);
   }
   return json;
 }

@@ -78,8 +78,8 @@ std::string text_of(const std::optional<StepSamples>& own, const StartFigures& s
 std::vector<ClientSample> samples_from(const std::string& text, const std::string& host) {
   std::vector<ClientSample> samples;
   const Json json = from_client(text);
-  for (const Json& one : json.at("samples")) {
-    samples.push_back({sample_from_json(one.get<std::string>()), host,
+  for (const Json& item : json.at("samples")) {
+    samples.push_back({sample_from_json(item.get<std::string>()), host,
                        json.at("planned_s").get<double>(), json.at("late_s").get<double>(),
                        json.at("clock_error_s").get<double>()});
   }
@@ -182,7 +182,7 @@ std::vector<Warning> compare_clients(Clients& clients) {
         Json warnings = Json::array();
         for (std::size_t what = 0; what < 2; ++what) {
           std::vector<Json> values;
-          for (const std::string& one : all) values.push_back(from_client(one).at(what));
+          for (const std::string& answer : all) values.push_back(from_client(answer).at(what));
           warnings.push_back(others_than_first(clients, values));
         }
         return warnings.dump();
@@ -240,7 +240,7 @@ void check_same_plan(Clients& clients, const RunRequest& request) {
   const std::string who =
       clients.meet(common_plan(request), [&](const std::vector<std::string>& all) {
         std::vector<Json> plans;
-        for (const std::string& one : all) plans.push_back(from_client(one));
+        for (const std::string& answer : all) plans.push_back(from_client(answer));
         return others_than_first(clients, plans);
       });
   if (who.empty()) return;
@@ -276,8 +276,8 @@ void gather_warnings(Clients& clients, Result& result) {
     const Json of_first = from_client(all.front());
     std::map<Json, std::vector<std::size_t>> others;
     for (std::size_t i = 1; i < all.size(); ++i) {
-      for (const Json& one : from_client(all[i])) {
-        if (!contains(of_first, one)) others[one].push_back(i);
+      for (const Json& item : from_client(all[i])) {
+        if (!contains(of_first, item)) others[item].push_back(i);
       }
     }
     for (const auto& [warning, ranks] : others) {

@@ -59,8 +59,8 @@ std::string kind_of_machine() {
     if (exists(mark)) return "container";
   }
   std::ifstream first("/proc/1/environ");
-  for (std::string one; std::getline(first, one, '\0');) {
-    if (one.starts_with("container=")) return "container";
+  for (std::string variable; std::getline(first, variable, '\0');) {
+    if (variable.starts_with("container=")) return "container";
   }
   const std::string flags = cpu_info("flags");
   if (flags.find(" hypervisor") != std::string::npos) return "virtual";

@@ -54,7 +54,7 @@ std::vector<double> rank_sum_law(std::span<const std::size_t> ties, std::size_t 
   }
   std::vector<double> law(ways.end() - static_cast<std::ptrdiff_t>(sums), ways.end());
   const double all = std::accumulate(law.begin(), law.end(), 0.0);
-  for (double& one : law) one /= all;
+  for (double& probability : law) probability /= all;
   return law;
 }
 

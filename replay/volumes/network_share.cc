@@ -240,11 +240,11 @@ std::string options_without_account(const std::string& options) {
   std::string kept;
   for (std::size_t begin = 0; begin < options.size();) {
     const std::size_t end = std::min(options.find(',', begin), options.size());
-    const std::string_view one = std::string_view(options).substr(begin, end - begin);
-    const std::size_t equals = one.find('=');
+    const std::string_view option = std::string_view(options).substr(begin, end - begin);
+    const std::size_t equals = option.find('=');
     const bool is_account =
-        equals != std::string_view::npos && contains(kAccount, one.substr(0, equals));
-    if (!is_account) kept += fmt::format("{}{}", kept.empty() ? "" : ",", one);
+        equals != std::string_view::npos && contains(kAccount, option.substr(0, equals));
+    if (!is_account) kept += fmt::format("{}{}", kept.empty() ? "" : ",", option);
     begin = end + 1;
   }
   return kept;

@@ -123,22 +123,22 @@ Target parse_image(std::string_view text) {
 void parse_part(std::string_view options, Target& target) {
   std::optional<std::uint64_t> start, size;
   for (std::string_view rest = options;;) {
-    const std::string_view one = rest.substr(0, rest.find(','));
-    std::optional<std::uint64_t>& value = one.starts_with(kStart) ? start : size;
-    if (!begins_option(one) || value) {
+    const std::string_view option = rest.substr(0, rest.find(','));
+    std::optional<std::uint64_t>& value = option.starts_with(kStart) ? start : size;
+    if (!begins_option(option) || value) {
       throw Error(ErrorKind::usage,
                   fmt::format("invalid part '{}' of a block device; use {},start=32G,size=32G",
                               options, target.path));
     }
-    const std::size_t equals = one.find('=');
-    value = parse_size(one.substr(equals + 1), one.substr(0, equals), ErrorKind::usage);
+    const std::size_t equals = option.find('=');
+    value = parse_size(option.substr(equals + 1), option.substr(0, equals), ErrorKind::usage);
     if (*value % kPartAlignment != 0) {
       throw Error(ErrorKind::usage,
                   fmt::format("{} is not a multiple of {}; use a multiple of 1 MiB such as 32G",
-                              one, counted(kPartAlignment, "byte")));
+                              option, counted(kPartAlignment, "byte")));
     }
-    if (one.size() == rest.size()) break;
-    rest.remove_prefix(one.size() + 1);
+    if (option.size() == rest.size()) break;
+    rest.remove_prefix(option.size() + 1);
   }
   if (size && *size < kMinVolumeSize) {
     throw Error(ErrorKind::usage,
