@@ -1,3 +1,4 @@
+// Stands in for uring_engine.cc in builds without liburing: its functions say that it is missing.
 #include "filesets/system/error.h"
 #include "replay/engine/uring_engine.h"
 

@@ -163,8 +163,8 @@ class Comparer {
   }
 
   bool is_volumes_own(const std::string& name, const Place& place) const {
-    const bool is_label = limits_.lists_label && name == kVolumeLabel && !place.tree;
-    return is_label || name == kLostAndFound;
+    if (place.tree) return false;  // expected
+    return name == kLostAndFound || (limits_.lists_label && name == kVolumeLabel);
   }
 
   void look(int parent, const char* name, const std::string& path, const Place& place) {

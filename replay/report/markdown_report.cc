@@ -1,3 +1,6 @@
+// A report as Markdown: conclusions, a table of all measurements, comparison or ranking, volumes,
+// remarks. The tables are from markdown.h, and what they say from conclusions.h and figures.h, as
+// on the HTML page.
 #include <algorithm>
 #include <optional>
 #include <string>

@@ -1,3 +1,5 @@
+// One row for each sample: what was measured, fixed columns, then a column for each metric of
+// metrics.h.
 #include <algorithm>
 #include <optional>
 #include <set>

@@ -1,3 +1,4 @@
+// Writes results: most members from the lists of result_members.h, in lines that people can read.
 #include <algorithm>
 #include <optional>
 #include <string>

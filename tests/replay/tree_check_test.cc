@@ -80,6 +80,14 @@ TEST_CASE("the volume's own entries are ignored in its root only") {
   CHECK(tree.compare(sample()).differences == 1);
 }
 
+TEST_CASE("a directory lost+found of the trace is compared") {
+  const FileSet set = set_of({directory("lost+found"), file("lost+found/a", 10)});
+  const Tree tree(set);
+  CHECK(tree.compare(set).differences == 0);
+  tree.run("rm -r lost+found");
+  CHECK(tree.compare(set).differences == 2);
+}
+
 TEST_CASE("a symbolic link is not followed out of the tree") {
   const Tree tree(set_of({directory("d")}));
   tree.run("rmdir d && ln -s / d");

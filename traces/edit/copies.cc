@@ -1,3 +1,6 @@
+// The numbers of copy n: a file, thread, slot or path has its number in the original plus n times
+// their count there. Operations take turns: each of the original becomes one of every copy in a
+// row, so the whole trace is never held.
 #include <algorithm>
 #include <limits>
 

@@ -1,3 +1,5 @@
+// Reads the load files of dbench: an operation on each line (`NTCreateX`, `WriteX` …), with handles
+// of files. DbenchClient turns them into operations of a trace.
 #include <algorithm>
 #include <array>
 #include <cctype>

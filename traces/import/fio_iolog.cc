@@ -1,3 +1,4 @@
+// Reads the logs of fio (write_iolog): files, offsets and lengths. Version 3 also has times.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
