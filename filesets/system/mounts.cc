@@ -213,10 +213,30 @@ namespace {
 
 constexpr double kPatience_s = 2;
 
-// An automounter waits for the server of what it is about to mount.
-constexpr std::array<std::string_view, 18> kNetworkTypes = {
-    "nfs",    "nfs4", "cifs",  "smb3", "smbfs",    "lustre", "ceph",  "9p",   "afs",
-    "beegfs", "gpfs", "pvfs2", "coda", "virtiofs", "gfs2",   "ocfs2", "acfs", "autofs"};
+constexpr auto kNetworkTypes = std::to_array<NetworkType>({
+    {"nfs", "nfs", "vers", "proto"},
+    {"nfs4", "nfs", "vers", "proto"},
+    {"cifs", "smb", "vers"},
+    {"smb3", "smb", "vers"},
+    {"lustre", "lustre"},
+    {"ceph", "cephfs"},
+    {"9p", "9p", "version", "trans"},
+    {"afs", "afs"},
+    {"beegfs", "beegfs"},
+    {"gpfs", "gpfs"},
+    {"pvfs2", "orangefs"},
+    {"fuse.sshfs", "sshfs"},
+    {"fuse.glusterfs", "glusterfs"},
+    {"fuse.ceph-fuse", "cephfs"},
+    {"fuse.rclone", "rclone"},
+    {"smbfs"},
+    {"coda"},
+    {"virtiofs"},
+    {"gfs2"},
+    {"ocfs2"},
+    {"acfs"},
+    {"autofs"},  // waits for the server of what it is about to mount
+});
 
 // The names of a path, in order.
 std::deque<std::string> names_of(std::string_view path) {
@@ -236,8 +256,12 @@ std::string above(const std::string& path) {
 
 }  // namespace
 
+const NetworkType* find_network_type(std::string_view type) {
+  return find_or_null(kNetworkTypes, type, &NetworkType::type);
+}
+
 bool is_remote(std::string_view type) {
-  return type.starts_with("fuse") || contains(kNetworkTypes, type);
+  return type.starts_with("fuse") || find_network_type(type) != nullptr;
 }
 
 std::string silence_text(const MountedFileSystem& mounted) {

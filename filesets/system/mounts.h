@@ -60,6 +60,16 @@ std::optional<std::string> run_apart(const std::function<std::string()>& work, d
 // on such a mount then waits until the server is back, possibly for ever and without a way to end
 // the process. What does not concern the mount must therefore never touch it.
 
+// A type of file system (of mountinfo) whose files another machine keeps, or shares.
+struct NetworkType {
+  std::string_view type;
+  std::string_view protocol = {};  // of the server; "" if there is none to describe
+  std::string_view version_option = {}, transport_option = {};  // of mounts, with that of protocol
+};
+
+// Null for other types.
+const NetworkType* find_network_type(std::string_view type);
+
 // Whether a file system of this type (of mountinfo) is reached through a network or a program.
 bool is_remote(std::string_view type);
 

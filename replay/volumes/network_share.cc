@@ -1,7 +1,6 @@
 #include "replay/volumes/network_share.h"
 
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <string_view>
 
@@ -20,31 +19,6 @@
 
 namespace filereel {
 namespace {
-
-// A type of network file system: its protocol, and the mount options with version and transport.
-struct NetworkType {
-  std::string_view type, protocol;
-  std::string version_option = {}, transport_option = {};
-};
-
-const NetworkType* find_network_type(std::string_view type) {
-  static const std::array<NetworkType, 15> kTypes = {{{"nfs", "nfs", "vers", "proto"},
-                                                      {"nfs4", "nfs", "vers", "proto"},
-                                                      {"cifs", "smb", "vers"},
-                                                      {"smb3", "smb", "vers"},
-                                                      {"lustre", "lustre"},
-                                                      {"ceph", "cephfs"},
-                                                      {"9p", "9p", "version", "trans"},
-                                                      {"afs", "afs"},
-                                                      {"beegfs", "beegfs"},
-                                                      {"gpfs", "gpfs"},
-                                                      {"pvfs2", "orangefs"},
-                                                      {"fuse.sshfs", "sshfs"},
-                                                      {"fuse.glusterfs", "glusterfs"},
-                                                      {"fuse.ceph-fuse", "cephfs"},
-                                                      {"fuse.rclone", "rclone"}}};
-  return find_or_null(kTypes, type, &NetworkType::type);
-}
 
 // A mount source: "user@nas:/data", "//nas/data", "https://nas/data", "10.0.0.1@tcp:/data".
 struct ShareSource {
@@ -115,11 +89,11 @@ std::string transport_in(const NetworkType& type, const MountedFileSystem& mount
     return mounted.source.substr(at + 1, mounted.source.find_first_of(":,", at) - at - 1);
   }
   if ((mounted.options + ",").contains(",rdma,")) return "rdma";  // SMB Direct
-  return mount_option(mounted.options, type.transport_option);
+  return mount_option(mounted.options, std::string(type.transport_option));
 }
 
 std::string version_in(const NetworkType& type, const MountedFileSystem& mounted) {
-  std::string version = mount_option(mounted.options, type.version_option);
+  std::string version = mount_option(mounted.options, std::string(type.version_option));
   if (version.starts_with(type.protocol)) version.erase(0, type.protocol.size());  // "9p2000.L"
   return version;
 }
@@ -190,6 +164,7 @@ std::string interface_to(const std::string& address) {
 
 std::optional<NetworkShare> network_share(const MountedFileSystem& mounted) {
   const NetworkType* known = find_network_type(mounted.type);
+  if (known != nullptr && known->protocol.empty()) known = nullptr;
   const bool is_fuse = mounted.type == "fuse" || mounted.type.starts_with("fuse.");
   if (known == nullptr && !is_fuse) return std::nullopt;
   ShareSource source = parse_share_source(mounted.source, mounted.type != "lustre");
