@@ -4,11 +4,11 @@
 // volumes alike. The order of the sides is reversed from each repetition, and point, to the next
 // (turns_of), for the same reason.
 //
-// What is kept between rounds of these loops is only SideState: the files that a side's volumes
-// hold. `point` is empty unless they are known to be those that the last point left. It is reset
-// before a point is measured and set after all its steps are complete, so that any way out leaves
-// it empty, and the next point prepares the volumes. Sides that share far volumes reset each
-// other's.
+// What is kept between rounds of these loops is only SideState (point_run.h): the files that a
+// side's volumes hold. `point` is empty unless they are known to be those that the last point left.
+// It is reset before a point is measured and set after all its steps are complete, so that any way
+// out leaves it empty, and the next point prepares the volumes. Sides that share far volumes reset
+// each other's.
 //
 // Samples go into the result at once, and observer_.result_grew() may save it, so that an
 // interruption loses no sample. A measurement of a point is added in the first repetition; later
@@ -45,6 +45,7 @@
 #include "replay/run/baseline_run.h"
 #include "replay/run/client_work.h"
 #include "replay/run/overhead.h"
+#include "replay/run/point_run.h"
 #include "replay/run/repetitions.h"
 #include "replay/run/result_filling.h"
 #include "replay/run/runs_notice.h"
@@ -54,11 +55,6 @@
 
 namespace filereel {
 namespace {
-
-// "programs", "random-read, depth 4".
-std::string name_at(const Job& job, std::uint64_t point) {
-  return (job.set().empty() ? job.record().name : job.set()) + point_text(job.parameters(point));
-}
 
 // Whether the last sample of any measurement ended at a divergence, as requested.
 bool ended_early(std::span<Measurement* const> measurements) {
@@ -106,23 +102,6 @@ void change_places(const Job& job, const std::vector<VolumeUnderTest>& sides) {
     }
   }
 }
-
-// The state of a side while a job is measured.
-struct SideState {
-  std::optional<std::uint64_t> point;  // the volumes hold the files that its steps left
-  std::uint64_t free_bytes = 0;        // when they were prepared, see FittingPlace
-  std::vector<std::size_t> first;      // by point: its first measurement
-};
-
-// A point of a job in one repetition, on one side.
-struct PointRun {
-  const StagedJob& staged;
-  const VolumeUnderTest& side;
-  Volumes volumes;  // volumes of the side that the job uses
-  std::uint64_t point = 0;
-  const Repetitions& repetitions;
-  TimeEstimate& estimate;
-};
 
 class Run {
  public:
@@ -200,12 +179,6 @@ class Run {
     return measure_block_level(stage, shapes, baselines) &&
            measure_jobs(stage, baselines, estimate);
   }
-
-  // fio's results, and the access shapes. Determining these reads whole traces, so they are kept.
-  struct Baselines {
-    std::vector<std::vector<BlockBaseline>> by_side;
-    std::map<const Job*, std::vector<AccessShape>> shapes;
-  };
 
   // This reads short traces, so that corrupt ones are found before any volume is touched.
   MeasurementCounts measure_overheads() {
@@ -313,15 +286,15 @@ class Run {
                    TimeEstimate& estimate) {
     const Job& job = *staged.job;
     std::vector<SideState> standing(sides.size());
-    for (SideState& one : standing) one.first.resize(job.points());
+    for (SideState& state : standing) state.first.resize(job.points());
     Repetitions repetitions(runs_of(job, request_), limits, now_ns,
                             [this](bool ends) { return clients_.value_of_first(ends); });
     const NewMeasurements added(results_);
     while (!ended_early(added.list()) && repetitions.next(added.list())) {
       estimate.set_runs(repetitions.expected());
       tell(estimate);
-      for (SideState& one : standing) one.point.reset();  // fresh files for each repetition
-      if (request_.stop.stop_requested()) return false;   // the files of the last one stay
+      for (SideState& state : standing) state.point.reset();  // fresh files for each repetition
+      if (request_.stop.stop_requested()) return false;       // the files of the last one stay
       if (repetitions.run() > 1) change_places(job, sides);
       for (const std::uint64_t point :
            order_of_points(repetitions.run(), job.points(), job.turns())) {
@@ -329,139 +302,27 @@ class Run {
         for (const std::size_t turn : turns_of(number, sides.size())) {
           const VolumeUnderTest& side = sides[turn];
           const Volumes volumes = volumes_of(job, point, side);
-          const PointRun turned{staged, side, volumes, point, repetitions, estimate};
-          if (!measure_point(turned, turn, baselines, standing[turn])) return false;
+          const PointRun turned{.request = request_,
+                                .clients = clients_,
+                                .observer = observer_,
+                                .baselines = baselines,
+                                .staged = staged,
+                                .side = side,
+                                .number = turn,
+                                .volumes = volumes,
+                                .point = point,
+                                .repetitions = repetitions,
+                                .estimate = estimate};
+          if (!measure_point(turned, standing[turn])) return false;
           if (volumes.far.empty() || !share_far(sides)) continue;
-          for (SideState& one : standing) {
-            if (&one != &standing[turn]) one.point.reset();
+          for (SideState& state : standing) {
+            if (&state != &standing[turn]) state.point.reset();
           }
         }
       }
       if (!request_.clients && was_stopped(added.list(), repetitions.run())) repetitions.replace();
     }
     return true;
-  }
-
-  bool measure_point(const PointRun& turned, std::size_t side, const Baselines& baselines,
-                     SideState& standing) {
-    if (request_.stop.stop_requested()) return false;
-    const Job& job = *turned.staged.job;
-    Result& result = *turned.side.result;
-    const Volumes& volumes = turned.volumes;
-    const bool anew = !standing.point || !job.follows(*standing.point, turned.point);
-    standing.point.reset();
-    turned.estimate.begin_unit(turned.point, side);
-    ClientWork work(clients_, request_.clients != nullptr, job, turned.point, volumes);
-    if (anew) {
-      for (const Volumes& other : turned.side.by_part) {
-        if (other.near && other.near != volumes.near) other.near->rest();
-      }
-      work.prepare(turned.staged.kind);
-      for (const Volume* volume : volumes.all()) add_volume(*volume, result);
-      standing.free_bytes = work.free_bytes();
-    }
-    work.fit(standing.free_bytes, result);
-    if (anew && !work.fill(request_.stop)) return false;
-    turned.estimate.prepared(work.fitted().steps());
-    if (turned.repetitions.run() == 1) {
-      standing.first[turned.point] = result.measurements.size();
-      if (volumes.near) add_baselines(baselines.by_side[side], volumes.file_system(), result);
-      const auto shapes = baselines.shapes.find(&job);
-      const bool has_shapes =
-          volumes.near && shapes != baselines.shapes.end() && !baselines.by_side[side].empty();
-      add_measurements(job, turned.point, volumes, work.fitted(),
-                       has_shapes ? &shapes->second : nullptr, result);
-    }
-    if (!measure_steps(turned, work, standing.first[turned.point])) return false;
-    standing.point = turned.point;
-    return true;
-  }
-
-  bool measure_steps(const PointRun& turned, const ClientWork& work, std::size_t measurement) {
-    const std::vector<Step>& steps = work.fitted().steps();
-    StepInfo info{.file_system = turned.volumes.near ? turned.volumes.file_system() : "",
-                  .set = name_at(*turned.staged.job, turned.point),
-                  .operation = "",
-                  .run = turned.repetitions.run(),
-                  .runs = turned.repetitions.runs(),
-                  .volume = turned.side.name,
-                  .job = turned.staged.job->record().name,
-                  .of_set = turned.staged.job->set(),
-                  .point = turned.staged.job->parameters(turned.point)};
-    for (std::size_t i = 0; i < steps.size(); ++i) {
-      if (request_.stop.stop_requested()) return false;
-      info.operation = steps[i].operation;
-      info.measured = steps[i].measured;
-      info.bytes = steps[i].bytes;
-      info.files = steps[i].files;
-      info.operations = steps[i].operations;
-      info.seconds = steps[i].ends_after_s;
-      info.expected_s = turned.estimate.step_s();
-      info.expected_is_measured = turned.estimate.step_is_measured();
-      info.left_s = turned.estimate.left_s();
-      const std::size_t count = measurements_of(steps[i]);
-      const auto places = std::span(turned.side.result->measurements).subspan(measurement, count);
-      measurement += count;
-      if (!run_step(turned, work, i, info, places)) return false;
-      turned.estimate.step_ended();
-    }
-    return true;
-  }
-
-  bool run_step(const PointRun& turned, const ClientWork& work, std::size_t step,
-                const StepInfo& info, std::span<Measurement> places) {
-    const Job& job = *turned.staged.job;
-    Result& result = *turned.side.result;
-    ReplayProgress progress;
-    const StepWatch watch(observer_, info, progress);
-    const JobOptions options = job.options(turned.point);
-    std::optional<StepSamples> samples;
-    try {
-      samples = work.measure(step, {.warm = options.warm,
-                                    .verify = options.verify,
-                                    .may_diverge = job.may_diverge(),
-                                    .run_began_ns = request_.began_ns,
-                                    .stop = request_.stop,
-                                    .progress = &progress,
-                                    .continued = request_.continued});
-    } catch (const Error&) {
-      check_present(turned.volumes.all());  // throws an error that explains it better
-      throw;
-    }
-    if (!samples) return false;
-    Sample& sample = samples->all;
-    sample.run = info.run;
-    name_full_volumes(turned.volumes, sample);
-    const bool failed = !job.may_diverge() && sample.divergences > 0;
-    if (failed) {
-      if (std::optional<Warning> why = work.fitted().unsupported(step, sample)) {
-        why->text = fmt::format("{} on {}: {}", info.operation, info.file_system, why->text);
-        result.warn(std::move(*why), name_for_warnings(job, result));
-        return true;
-      }
-    }
-    if (sample.moved_no_data) warn_of_no_data(info, name_for_warnings(job, result), result);
-    const std::vector<DivergenceExample> examples = sample.examples;
-    if (!places.empty()) {
-      result.add(places.front(), std::move(sample));
-      for (std::size_t i = 0; i < samples->by_volume.size(); ++i) {
-        samples->by_volume[i].run = info.run;
-        name_full_volumes(turned.volumes, samples->by_volume[i]);
-        result.add(places[i + 1], std::move(samples->by_volume[i]));
-      }
-      observer_.result_grew(result);
-    }
-    if (!failed) return true;
-    throw_failure(info, examples.front(), turned.volumes.all(), job.room_advice());
-  }
-
-  static void warn_of_no_data(const StepInfo& info, const std::string& name, Result& result) {
-    result.warn({"no-data-moved",
-                 fmt::format("{} on {} shared blocks instead of copying data: its rate is not a "
-                             "copy speed",
-                             info.operation, info.file_system),
-                 "to measure copying, use --copy-method readwrite"},
-                name);
   }
 
   const RunRequest& request_;

@@ -1,10 +1,10 @@
 // How running works: run_plan() measures overheads, then opens all volumes and checks everything
 // that can be checked before one of them is touched (stage.h), then measures job by job:
-// repetitions (repetitions.h), points of sweeps, volumes in turns. ClientWork (client_work.h) does
-// one point on the volumes of this process, alone or with other clients. measure.h does one step:
-// caches, clock, durability, verification; sampling.h turns its counts into a sample. The result
-// grows sample by sample. Start with Run::measure_all in runner.cc, then measure_step in
-// measure.cc.
+// repetitions (repetitions.h), points of sweeps, volumes in turns. point_run.h does one point on
+// one volume, by ClientWork (client_work.h) on the volumes of this process, alone or with other
+// clients. measure.h does one step: caches, clock, durability, verification; sampling.h turns its
+// counts into a sample. The result grows sample by sample. Start with Run::measure_all in
+// runner.cc, then measure_point in point_run.cc and measure_step in measure.cc.
 //
 // Runs a plan: formats, mounts, replays, measures. Independent of the kind of job (job.h).
 #pragma once
