@@ -182,7 +182,7 @@ std::vector<Warning> compare_clients(Clients& clients) {
         Json warnings = Json::array();
         for (std::size_t what = 0; what < 2; ++what) {
           std::vector<Json> values;
-          for (const std::string& answer : all) values.push_back(from_client(answer).at(what));
+          for (const std::string& text : all) values.push_back(from_client(text).at(what));
           warnings.push_back(others_than_first(clients, values));
         }
         return warnings.dump();
@@ -240,7 +240,7 @@ void check_same_plan(Clients& clients, const RunRequest& request) {
   const std::string who =
       clients.meet(common_plan(request), [&](const std::vector<std::string>& all) {
         std::vector<Json> plans;
-        for (const std::string& answer : all) plans.push_back(from_client(answer));
+        for (const std::string& text : all) plans.push_back(from_client(text));
         return others_than_first(clients, plans);
       });
   if (who.empty()) return;
