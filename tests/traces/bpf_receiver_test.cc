@@ -24,11 +24,20 @@ std::vector<std::byte> record_of(std::uint8_t kind, std::uint16_t number) {
   return bytes;
 }
 
-TEST_CASE("events without memory are counted by kind and number, and the next ones are received") {
-  EventQueue queue(SIZE_MAX);
+// A receiver with its queue, and what it lost.
+struct Receiving {
+  EventQueue queue;
   OtherChanges others;
-  std::vector<unsigned long long> lost(std::size_t{EVENT_KINDS} * SHAPES);
-  BpfReceiver receiver(queue, others, lost);
+  std::vector<unsigned long long> lost =
+      std::vector<unsigned long long>(std::size_t{EVENT_KINDS} * SHAPES);
+  BpfReceiver receiver{queue, others, lost};
+
+  explicit Receiving(std::size_t bytes) : queue(bytes) {}
+};
+
+TEST_CASE("events without memory are counted by kind and number, and the next ones are received") {
+  Receiving receiving(SIZE_MAX);
+  auto& [queue, _, lost, receiver] = receiving;
   std::vector<std::byte> call = record_of(EVENT_CALL, 257), exit = record_of(EVENT_EXIT, 0);
   CHECK(BpfReceiver::put(&receiver, call.data(), call.size()) == 0);
   CHECK_FALSE(receiver.had_no_memory());
@@ -56,25 +65,20 @@ TEST_CASE("events without memory are counted by kind and number, and the next on
 }
 
 TEST_CASE("the changes of others are read in parts") {
-  EventQueue queue(1);
-  OtherChanges others;
-  std::vector<unsigned long long> lost(std::size_t{EVENT_KINDS} * SHAPES);
-  BpfReceiver receiver(queue, others, lost);
+  Receiving receiving(1);
   std::vector<std::byte> change = record_of(EVENT_CALL, 257);
   constexpr int kAll = 10'000;
   int ends = 0;
   for (int i = 0; i < kAll; ++i) {
-    ends += BpfReceiver::put_other(&receiver, change.data(), change.size()) < 0 ? 1 : 0;
+    ends += BpfReceiver::put_other(&receiving.receiver, change.data(), change.size()) < 0 ? 1 : 0;
   }
   CHECK(ends > 0);
   CHECK(ends < kAll / 100);
 }
 
 TEST_CASE("a full queue asks for no further events until it is read") {
-  EventQueue queue(1);
-  OtherChanges others;
-  std::vector<unsigned long long> lost(std::size_t{EVENT_KINDS} * SHAPES);
-  BpfReceiver receiver(queue, others, lost);
+  Receiving receiving(1);
+  auto& [queue, _, lost, receiver] = receiving;
   std::vector<std::byte> call = record_of(EVENT_CALL, 257);
   const auto put = [&] { return BpfReceiver::put(&receiver, call.data(), call.size()); };
   CHECK(put() == 0);
