@@ -32,8 +32,8 @@ namespace {
 // The median share in use before the first step.
 std::optional<double> used_before(const PreparedGroup& results, Role role) {
   std::vector<double> shares;
-  for (const PreparedResult& result : results) {
-    for (const VolumeDescription& volume : result.volumes) {
+  for (const PreparedResult& prepared : results) {
+    for (const VolumeDescription& volume : prepared.volumes) {
       if (volume.role == role && volume.used) shares.push_back(*volume.used);
     }
   }

@@ -147,8 +147,8 @@ std::string comparison_to_json(const ResultComparison& comparison, std::span<con
                        {"new", change.fresh}});
   }
   Json measurements = Json::array();
-  for (const ComparedMeasurement& measurement : comparison.measurements) {
-    measurements.push_back(to_json(measurement));
+  for (const ComparedMeasurement& compared : comparison.measurements) {
+    measurements.push_back(to_json(compared));
   }
   Json json = {{"schema_version", kComparisonSchemaVersion},
                {"filereel", {{"version", FILEREEL_VERSION}}},
@@ -247,8 +247,8 @@ Json indexes_to_json(std::span<const Index> indexes, std::span<const std::string
 
 std::string ranking_to_json(const Ranking& ranking, std::span<const Index> indexes) {
   Json measurements = Json::array();
-  for (const RankedMeasurement& measurement : ranking.measurements) {
-    measurements.push_back(to_json(measurement, ranking.names));
+  for (const RankedMeasurement& ranked : ranking.measurements) {
+    measurements.push_back(to_json(ranked, ranking.names));
   }
   const Json json = {{"schema_version", kComparisonSchemaVersion},
                      {"filereel", {{"version", FILEREEL_VERSION}}},
@@ -351,13 +351,13 @@ std::string comparison_to_junit(const ResultComparison& comparison) {
   for (const Warning& warning : comparison.warnings) {
     add_property(properties, "warning: " + warning.code, warning.text);
   }
-  for (const ComparedMeasurement& measurement : comparison.measurements) {
-    pugi::xml_node test = add_case(suite, measurement.key, measurement.fresh.median);
-    if (measurement.verdict == Verdict::slower) {
-      add_outcome(test, "failure", verdict_text(measurement), measurement.evidence);
+  for (const ComparedMeasurement& compared : comparison.measurements) {
+    pugi::xml_node test = add_case(suite, compared.key, compared.fresh.median);
+    if (compared.verdict == Verdict::slower) {
+      add_outcome(test, "failure", verdict_text(compared), compared.evidence);
     }
-    if (measurement.verdict == Verdict::cannot_tell)
-      add_outcome(test, "skipped", verdict_text(measurement), undecided_text(measurement));
+    if (compared.verdict == Verdict::cannot_tell)
+      add_outcome(test, "skipped", verdict_text(compared), undecided_text(compared));
   }
   for (const MeasurementKey& key : comparison.only_base) {
     add_outcome(add_case(suite, key, 0), "skipped", "cannot tell", "only in the base result");

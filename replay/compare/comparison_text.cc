@@ -69,8 +69,8 @@ std::string level_text(std::span<const Basis> bases, const std::string& machine)
 
 std::string level_of(const ResultComparison& comparison) {
   std::vector<Basis> bases;
-  for (const ComparedMeasurement& measurement : comparison.measurements) {
-    if (measurement.time.p) bases.push_back(measurement.time.basis);
+  for (const ComparedMeasurement& compared : comparison.measurements) {
+    if (compared.time.p) bases.push_back(compared.time.basis);
   }
   return level_text(bases, comparison.machine);
 }

@@ -123,8 +123,8 @@ MeasurementKey Matching::plain_key(const Measurement& measurement) const {
   return key;
 }
 
-bool Matching::is_same(const WorkDone& done, const WorkDone& other, bool by_settings) {
-  return fit(done.work, other.work) && (!by_settings || done.settings == other.settings);
+bool Matching::is_same(const WorkDone& own, const WorkDone& other, bool by_settings) {
+  return fit(own.work, other.work) && (!by_settings || own.settings == other.settings);
 }
 
 // Nothing if no two groups have a kind in common.

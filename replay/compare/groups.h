@@ -74,7 +74,7 @@ class Matching {
   };
   struct Occurrence;
 
-  static bool is_same(const WorkDone& done, const WorkDone& other, bool by_settings);
+  static bool is_same(const WorkDone& own, const WorkDone& other, bool by_settings);
   static std::optional<Rule> rule_for(std::span<const Occurrence> all, bool by_settings);
   static std::vector<Parameters> distinctions(std::span<const Kind> kinds, bool by_settings);
   void choose(const MeasurementKey& key, std::span<const Occurrence> all);

@@ -308,8 +308,9 @@ std::vector<PlannedIndex> definitions_of(const MatchedGroups& groups) {
 // Gives indices of one name and different contents different names.
 void tell_apart(std::vector<PlannedIndex>& list) {
   const auto count = [&](const std::string& name) {
-    return std::ranges::count_if(
-        list, [&](const PlannedIndex& index) { return index.definition.name == name; });
+    return std::ranges::count_if(list, [&](const PlannedIndex& planned_index) {
+      return planned_index.definition.name == name;
+    });
   };
   std::vector<std::string> names;
   for (const PlannedIndex& one : list) {
@@ -344,17 +345,16 @@ Index index_of(const IndexDefinition& definition, const MatchedGroups& groups,
               .unit = {},
               .reference = reference};
   std::vector<CountedMeasurement> counted;
-  for (const MatchedMeasurement& measurement : groups.measurements()) {
-    const bool is_trace = info_of(measurement.key.kind).replays;
-    if (!belongs(definition, measurement.key) ||
-        (definition.metric == kStorageMetric && !is_trace)) {
+  for (const MatchedMeasurement& matched : groups.measurements()) {
+    const bool is_trace = info_of(matched.key.kind).replays;
+    if (!belongs(definition, matched.key) || (definition.metric == kStorageMetric && !is_trace)) {
       continue;
     }
-    if (auto found = count(measurement, definition.metric)) {
+    if (auto found = count(matched, definition.metric)) {
       counted.push_back(*std::move(found));
-      index.measurements.push_back(measurement.key);
+      index.measurements.push_back(matched.key);
     } else {
-      index.left_out.push_back(measurement.key);
+      index.left_out.push_back(matched.key);
     }
   }
   if (counted.empty()) return index;
@@ -389,9 +389,8 @@ std::string Index::contents() const {
   std::string text =
       fmt::format("of the medians of {}", counted_of(measurements.size(), out_of, "measurement"));
   std::map<std::string, std::size_t> counts;
-  for (const MeasurementKey& measurement : measurements) {
-    ++counts[measurement.set.empty() ? measurement.workload
-                                     : fmt::format("{} {}", measurement.workload, measurement.set)];
+  for (const MeasurementKey& key : measurements) {
+    ++counts[key.set.empty() ? key.workload : fmt::format("{} {}", key.workload, key.set)];
   }
   for (const auto& [name, count] : counts) {
     const bool most = 2 * count > measurements.size() && counts.size() > 1;
@@ -421,9 +420,9 @@ std::vector<Index> planned_indexes(const MatchedGroups& groups,
   std::vector<PlannedIndex> planned = definitions_of(groups);
   tell_apart(planned);
   std::vector<Index> list;
-  for (const PlannedIndex& index : planned) {
-    list.push_back(index_of(index.definition, groups, reference));
-    list.back().plan = index.plan;
+  for (const PlannedIndex& planned_index : planned) {
+    list.push_back(index_of(planned_index.definition, groups, reference));
+    list.back().plan = planned_index.plan;
   }
   return list;
 }

@@ -241,8 +241,8 @@ std::optional<std::uint32_t> deciding_runs(std::span<const ReplayedTime> times,
                                            std::span<const ReplayedVolume> volumes,
                                            const RatioErrors& errors) {
   std::vector<const ReplayedTime*> ranked;
-  for (const ReplayedTime& time : times) {
-    if (time.time.rank > 0) ranked.push_back(&time);
+  for (const ReplayedTime& replayed_time : times) {
+    if (replayed_time.time.rank > 0) ranked.push_back(&replayed_time);
   }
   if (ranked.size() < 2) return std::nullopt;
   std::ranges::sort(ranked, {}, [](const ReplayedTime* replayed) {
@@ -257,10 +257,10 @@ std::optional<std::uint32_t> deciding_runs(std::span<const ReplayedTime> times,
 
 }  // namespace
 
-std::uint32_t last_rank(const PredictedTime& time, const Prediction& prediction) {
+std::uint32_t last_rank(const PredictedTime& predicted, const Prediction& prediction) {
   return static_cast<std::uint32_t>(
       std::ranges::count_if(prediction.times, [&](const PredictedTime& other) {
-        return other.rank > 0 && !contains(other.faster, time.volume);
+        return other.rank > 0 && !contains(other.faster, predicted.volume);
       }));
 }
 
@@ -274,17 +274,18 @@ Prediction predict_times(std::span<const ReplayedVolume> volumes,
                         .times = {},
                         .sessions = sessions,
                         .deciding_runs = deciding_runs(times, volumes, errors)};
-  for (ReplayedTime& time : times) {
-    if (time.time.rank > 0) {
-      const double width = std::exp(
-          kDeviations * std::hypot(time.spread, accuracy ? accuracy->single : 0, sessions));
-      const ReplayedVolume& volume = volumes[time.time.volume];
-      const double low = time.time.median_s / width;
+  for (ReplayedTime& replayed_time : times) {
+    if (replayed_time.time.rank > 0) {
+      const double width =
+          std::exp(kDeviations *
+                   std::hypot(replayed_time.spread, accuracy ? accuracy->single : 0, sessions));
+      const ReplayedVolume& volume = volumes[replayed_time.time.volume];
+      const double low = replayed_time.time.median_s / width;
       const double saved = std::max(low * (1 - volume.most_saved), volume.saved_to_s);
-      time.time.interval = {std::min(low, saved), time.time.median_s * width};
-      time.time.lowered = 1 - time.time.interval->low / low;
+      replayed_time.time.interval = {std::min(low, saved), replayed_time.time.median_s * width};
+      replayed_time.time.lowered = 1 - replayed_time.time.interval->low / low;
     }
-    prediction.times.push_back(std::move(time.time));
+    prediction.times.push_back(std::move(replayed_time.time));
   }
   std::ranges::stable_sort(prediction.times, {}, [](const PredictedTime& predicted) {
     return std::tuple(predicted.rank == 0, predicted.rank, predicted.median_s);

@@ -109,7 +109,7 @@ struct Prediction {
 
 // The last rank that a volume may have: all ranked ones that are not shown to be slower may be
 // faster.
-std::uint32_t last_rank(const PredictedTime& time, const Prediction& prediction);
+std::uint32_t last_rank(const PredictedTime& predicted, const Prediction& prediction);
 
 // `sessions`: the standard deviation of the logarithms of what sessions differ by.
 Prediction predict_times(std::span<const ReplayedVolume> volumes,

@@ -16,24 +16,24 @@ namespace {
 constexpr int kPredictionSchemaVersion = 1;
 constexpr const char* kPredictions = "predictions";
 
-Json to_json(const PredictedTime& time, const StoredPrediction& stored) {
+Json to_json(const PredictedTime& predicted, const StoredPrediction& stored) {
   const std::span<const ReplayedVolume> volumes = stored.volumes;
-  const ReplayedVolume& volume = volumes[time.volume];
+  const ReplayedVolume& volume = volumes[predicted.volume];
   Json json = {{"volume", volume.name},
                {"file_system", volume.file_system},
-               {"rank", time.rank},
+               {"rank", predicted.rank},
                {"samples_s", volume.seconds}};
-  if (time.rank > 0) json["last_rank"] = last_rank(time, stored.prediction);
-  if (!volume.seconds.empty()) json["median_s"] = time.median_s;
-  put_interval(json, "interval_95", time.interval);
+  if (predicted.rank > 0) json["last_rank"] = last_rank(predicted, stored.prediction);
+  if (!volume.seconds.empty()) json["median_s"] = predicted.median_s;
+  put_interval(json, "interval_95", predicted.interval);
   if (volume.most_saved > 0) json["most_saved"] = volume.most_saved;
-  if (time.lowered > 0) json["interval_lowered"] = time.lowered;
+  if (predicted.lowered > 0) json["interval_lowered"] = predicted.lowered;
   json["slower_than"] = Json::array();
-  for (const std::size_t other : time.faster) {
+  for (const std::size_t other : predicted.faster) {
     json["slower_than"].push_back(
         {{"volume", volumes[other].name}, {"file_system", volumes[other].file_system}});
   }
-  if (!time.reason.empty()) json["reason"] = time.reason;
+  if (!predicted.reason.empty()) json["reason"] = predicted.reason;
   return json;
 }
 
@@ -101,19 +101,20 @@ struct Reader {
       replayed.most_saved = json.value("most_saved", 0.0);
     }
     for (const Json& json : list) {
-      PredictedTime& time = stored.prediction.times.emplace_back();
-      time.volume = stored.prediction.times.size() - 1;
-      time.median_s = json.value("median_s", 0.0);
-      time.rank = json.at("rank").get<std::uint32_t>();
-      time.reason = json.value("reason", "");
-      time.lowered = json.value("interval_lowered", 0.0);
+      PredictedTime& predicted = stored.prediction.times.emplace_back();
+      predicted.volume = stored.prediction.times.size() - 1;
+      predicted.median_s = json.value("median_s", 0.0);
+      predicted.rank = json.at("rank").get<std::uint32_t>();
+      predicted.reason = json.value("reason", "");
+      predicted.lowered = json.value("interval_lowered", 0.0);
       if (const auto found = json.find("interval_95"); found != json.end()) {
-        time.interval = Interval{found->at("low").get<double>(), found->at("high").get<double>()};
+        predicted.interval =
+            Interval{found->at("low").get<double>(), found->at("high").get<double>()};
       }
-      if (time.rank > 0 && !time.interval) {
+      if (predicted.rank > 0 && !predicted.interval) {
         throw Json::out_of_range::create(403, "interval_95", nullptr);
       }
-      for (const Json& other : json.at("slower_than")) time.faster.push_back(number_of(other));
+      for (const Json& other : json.at("slower_than")) predicted.faster.push_back(number_of(other));
     }
   }
 };
@@ -159,8 +160,8 @@ std::string prediction_to_json(const StoredPrediction& stored) {
   if (!program.remarks.empty()) json["remarks"] = program.remarks;
   if (program.commits) json["grouped_commits"] = to_json(*program.commits);
   json[kPredictions] = Json::array();
-  for (const PredictedTime& time : prediction.times) {
-    json[kPredictions].push_back(to_json(time, stored));
+  for (const PredictedTime& predicted : prediction.times) {
+    json[kPredictions].push_back(to_json(predicted, stored));
   }
   json["results"] = Json::array();
   for (const Result& result : stored.results) {

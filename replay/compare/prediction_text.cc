@@ -92,8 +92,8 @@ std::vector<TimeLimit> time_limits(const StoredPrediction& stored) {
   const std::vector<PredictedTime>& times = stored.prediction.times;
   std::ranges::stable_sort(limits, {}, [&](const TimeLimit& limit) {
     return std::ranges::find_if(times,
-                                [&](const PredictedTime& time) {
-                                  const ReplayedVolume& volume = stored.volumes[time.volume];
+                                [&](const PredictedTime& predicted) {
+                                  const ReplayedVolume& volume = stored.volumes[predicted.volume];
                                   return volume.name == limit.volume &&
                                          volume.file_system == limit.file_system;
                                 }) -
@@ -111,8 +111,8 @@ using Times = std::vector<const PredictedTime*>;
 
 Times ranked(const Prediction& prediction) {
   Times list;
-  for (const PredictedTime& time : prediction.times) {
-    if (time.rank > 0) list.push_back(&time);
+  for (const PredictedTime& predicted : prediction.times) {
+    if (predicted.rank > 0) list.push_back(&predicted);
   }
   return list;
 }
@@ -209,8 +209,8 @@ std::string savings_text(const StoredPrediction& stored) {
       stored.volumes, [](const ReplayedVolume& one) { return !one.seconds.empty(); });
   if (!stored.program.commits || !replayed) return "";
   double lowered = 0;
-  for (const PredictedTime& time : stored.prediction.times) {
-    lowered = std::max(lowered, time.lowered);
+  for (const PredictedTime& predicted : stored.prediction.times) {
+    lowered = std::max(lowered, predicted.lowered);
   }
   return grouped_commits_text(*stored.program.commits, lowered);
 }
@@ -259,8 +259,8 @@ std::string range_text(const Interval& interval) {
   return fmt::format("{} to {}", format_duration(interval.low), format_duration(interval.high));
 }
 
-std::string rank_text(const PredictedTime& time, const Prediction& prediction) {
-  return rank_text(time.rank, last_rank(time, prediction));
+std::string rank_text(const PredictedTime& predicted, const Prediction& prediction) {
+  return rank_text(predicted.rank, last_rank(predicted, prediction));
 }
 
 std::string conclusion_text(const StoredPrediction& stored) {

@@ -44,7 +44,7 @@ std::string_view interval_name(const Prediction& prediction);
 std::string range_text(const Interval& interval);
 
 // Like that of ranking.h.
-std::string rank_text(const PredictedTime& time, const Prediction& prediction);
+std::string rank_text(const PredictedTime& predicted, const Prediction& prediction);
 
 // The conclusion, as sentences.
 std::string conclusion_text(const StoredPrediction& stored);

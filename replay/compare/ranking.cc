@@ -203,8 +203,8 @@ void warn_of_unranked(Ranking& ranking) {
     std::size_t count = 0;
     std::string reason;
     bool several = false;
-    for (const RankedMeasurement& measurement : ranking.measurements) {
-      for (const RankedEntry& entry : measurement.entries) {
+    for (const RankedMeasurement& ranked : ranking.measurements) {
+      for (const RankedEntry& entry : ranked.entries) {
         if (entry.group != group || entry.comparable) continue;
         if (++count == 1) reason = entry.reason;
         several = several || entry.reason != reason;

@@ -63,9 +63,9 @@ void compare_halves(std::span<const Result> sessions, const CompareOptions& opti
       compare_results(sessions.first(half), sessions.last(half), options);
   self.halves = half;
   self.level_of_halves = level_of(comparison);
-  for (const ComparedMeasurement& measurement : comparison.measurements) {
-    auto* const found = find_or_null(self.measurements, measurement.key, &SelfMeasurement::key);
-    if (found) found->provable_of_halves = measurement.time.provable;
+  for (const ComparedMeasurement& compared : comparison.measurements) {
+    auto* const found = find_or_null(self.measurements, compared.key, &SelfMeasurement::key);
+    if (found) found->provable_of_halves = compared.time.provable;
   }
 }
 
@@ -81,18 +81,18 @@ SelfComparison compare_with_itself(std::span<const Result> sessions,
         compare_results(sessions.subspan(first, 1), sessions.subspan(second, 1), options);
     ++self.comparisons;
     bool alarm = false;
-    for (const ComparedMeasurement& measurement : comparison.measurements) {
-      if (!measurement.time.p) continue;
-      const auto [place, is_new] = figures.try_emplace(measurement.key);
-      if (is_new) order.push_back(measurement.key);
+    for (const ComparedMeasurement& compared : comparison.measurements) {
+      if (!compared.time.p) continue;
+      const auto [place, is_new] = figures.try_emplace(compared.key);
+      if (is_new) order.push_back(compared.key);
       SelfFigures& of = place->second;
-      of.medians[first] = measurement.base.median;
-      of.medians[second] = measurement.fresh.median;
+      of.medians[first] = compared.base.median;
+      of.medians[second] = compared.fresh.median;
       of.provable.push_back(
-          measurement.time.provable.value_or(std::numeric_limits<double>::infinity()));
-      of.alarms += is_change(measurement.verdict) ? 1 : 0;
-      of.indications += measurement.indicated() ? 1 : 0;
-      alarm = alarm || is_change(measurement.verdict);
+          compared.time.provable.value_or(std::numeric_limits<double>::infinity()));
+      of.alarms += is_change(compared.verdict) ? 1 : 0;
+      of.indications += compared.indicated() ? 1 : 0;
+      alarm = alarm || is_change(compared.verdict);
     }
     self.alarms += alarm ? 1 : 0;
     self.indications += comparison.indicated() > 0 ? 1 : 0;
@@ -110,15 +110,14 @@ SelfComparison compare_with_itself(std::span<const Result> sessions,
 
 std::string self_comparison_to_json(const SelfComparison& self) {
   Json measurements = Json::array();
-  for (const SelfMeasurement& measurement : self.measurements) {
-    Json& json = measurements.emplace_back(key_to_json(measurement.key));
-    json["median_s"] = measurement.median_s;
-    json["spread"] = measurement.spread;
-    json["false_alarms"] = measurement.false_alarms;
-    json["false_indications"] = measurement.false_indications;
-    if (measurement.provable) json["provable"] = *measurement.provable;
-    if (measurement.provable_of_halves)
-      json["provable_of_halves"] = *measurement.provable_of_halves;
+  for (const SelfMeasurement& figure : self.measurements) {
+    Json& json = measurements.emplace_back(key_to_json(figure.key));
+    json["median_s"] = figure.median_s;
+    json["spread"] = figure.spread;
+    json["false_alarms"] = figure.false_alarms;
+    json["false_indications"] = figure.false_indications;
+    if (figure.provable) json["provable"] = *figure.provable;
+    if (figure.provable_of_halves) json["provable_of_halves"] = *figure.provable_of_halves;
   }
   Json json = {{"schema_version", kComparisonSchemaVersion},
                {"filereel", {{"version", FILEREEL_VERSION}}},

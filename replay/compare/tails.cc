@@ -46,8 +46,8 @@ Histogram latencies_of(const Sample& sample, const Kind& kind) {
   const auto found = sample.latency.find(kind.name);
   if (found == sample.latency.end()) return {};
   if (!kind.up_to) return histogram_of(found->second);
-  for (const SizeLatency& size : found->second.sizes) {
-    if (size.up_to == *kind.up_to) return histogram_of(size);
+  for (const SizeLatency& of_size : found->second.sizes) {
+    if (of_size.up_to == *kind.up_to) return histogram_of(of_size);
   }
   return {};
 }
@@ -68,8 +68,8 @@ std::set<Kind> kinds_of(const std::vector<const Sample*>& samples) {
     for (const auto& [name, latency] : sample->latency) {
       if (latency.count == 0) continue;
       if (!sized[name]) kinds.insert({name, std::nullopt});
-      for (const SizeLatency& size : latency.sizes) {
-        if (sized[name]) kinds.insert({name, size.up_to});
+      for (const SizeLatency& of_size : latency.sizes) {
+        if (sized[name]) kinds.insert({name, of_size.up_to});
       }
     }
   }

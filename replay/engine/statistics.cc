@@ -57,8 +57,8 @@ void ReplayStatistics::prepare(const std::bitset<kOperationKinds>& occurring,
 }
 
 void ReplayStatistics::add(const FailureCount& failure) noexcept {
-  const auto found = std::ranges::find_if(failures, [&](const FailureCount& count) {
-    return std::tie(count.kind, count.role, count.error) ==
+  const auto found = std::ranges::find_if(failures, [&](const FailureCount& known) {
+    return std::tie(known.kind, known.role, known.error) ==
            std::tie(failure.kind, failure.role, failure.error);
   });
   if (found != failures.end()) {
@@ -111,7 +111,7 @@ void ReplayStatistics::merge(const ReplayStatistics& other) {
   std::ranges::stable_sort(examples, {}, &Divergence::position);
   std::array<std::size_t, kDivergenceClasses> kept{};
   std::erase_if(examples, [&](const Divergence& example) {
-    return kept[static_cast<std::size_t>(example.kind_of)]++ >= kDivergenceExamples;
+    return kept[static_cast<std::size_t>(example.divergence_class)]++ >= kDivergenceExamples;
   });
 }
 

@@ -84,7 +84,7 @@ struct KindStatistics {
 struct Divergence {
   std::uint64_t position;  // of the operation in the trace (for a workload, in its thread), from 0
   std::uint32_t thread;    // of the trace
-  DivergenceClass kind_of;
+  DivergenceClass divergence_class;
   OperationKind kind;
   PathId path;            // of the named or open file
   std::int64_t expected;  // as in Operation::expected

@@ -104,7 +104,7 @@ void set_time(JobOptions& options, Values values) {
   options.time_ns = time;
 }
 
-std::vector<Candidate> set_words() {
+std::vector<Candidate> file_set_candidates() {
   std::vector<Candidate> candidates;
   for (const CatalogueFileSet& set : list_catalogue_file_sets()) {
     candidates.emplace_back(set.name, set.description);
@@ -112,7 +112,7 @@ std::vector<Candidate> set_words() {
   return candidates;
 }
 
-std::vector<Candidate> step_words() {
+std::vector<Candidate> step_candidates() {
   std::vector<Candidate> candidates;
   for (std::size_t i = 0; i < kFcSteps; ++i) {
     candidates.emplace_back(std::string(fc_step_name(static_cast<FcStep>(i))));
@@ -120,7 +120,7 @@ std::vector<Candidate> step_words() {
   return candidates;
 }
 
-std::vector<Candidate> copy_method_words() {
+std::vector<Candidate> copy_method_candidates() {
   std::vector<Candidate> candidates;
   for (auto method = CopyMethod::readwrite; method != CopyMethod::splice;  // of traces only
        method = static_cast<CopyMethod>(static_cast<int>(method) + 1)) {
@@ -129,26 +129,26 @@ std::vector<Candidate> copy_method_words() {
   return candidates;
 }
 
-std::vector<Candidate> pace_words() {
+std::vector<Candidate> pace_candidates() {
   std::vector<Candidate> candidates = candidates_of(pace_names());
   candidates.push_back({"2x"});
   return candidates;
 }
 
-std::vector<Candidate> order_words() {
+std::vector<Candidate> order_candidates() {
   return candidates_of(order_names());
 }
 
 // The number of processes is a matter of the command line.
-std::vector<Candidate> client_words() {
+std::vector<Candidate> client_candidates() {
   return {Candidate{"mpi"}};
 }
 
-std::vector<Candidate> verification_words() {
+std::vector<Candidate> verification_candidates() {
   return candidates_of(kVerifications);
 }
 
-std::vector<Candidate> engine_words() {
+std::vector<Candidate> engine_candidates() {
   std::vector<Candidate> candidates = candidates_of(engine_names());
   candidates.insert(candidates.begin(), {"auto"});
   return candidates;
@@ -188,10 +188,10 @@ constexpr auto kParameters = std::to_array<JobParameter>({
      .group = kWhatToMeasure,
      .value_name = "SET",
      .values = "names of the catalogue; `.yaml`, `.fileset`, `.fls`, `.ptn` files",
-     .standard = "required",
+     .default_text = "required",
      .form = list,
      .takes_files = true,
-     .candidates = set_words,
+     .candidates = file_set_candidates,
      .inapplicable_reason = {"", kOfFcTest, kOfFcTest},
      .set = [](JobOptions& o, Values v) { o.sets.assign(v.begin(), v.end()); }},
     {.key = "operations",
@@ -201,9 +201,9 @@ constexpr auto kParameters = std::to_array<JobParameter>({
      .value_name = "STEP",
      .values =
          "`create`, `read`, `copy-near`, `copy-far`, `delete`; in this order, starting with create",
-     .standard = "all",
+     .default_text = "all",
      .form = list,
-     .candidates = step_words,
+     .candidates = step_candidates,
      .inapplicable_reason = {"", kOfFcTest, kOfFcTest},
      .set = set_operations},
     {.key = "scale",
@@ -212,7 +212,7 @@ constexpr auto kParameters = std::to_array<JobParameter>({
      .group = kWhatToMeasure,
      .value_name = "FACTOR",
      .values = "above 0; see [file-sets.md](file-sets.md), [workloads.md](workloads.md)",
-     .standard = "1",
+     .default_text = "1",
      .inapplicable_reason_recorded = kWholeTrace,
      .set = set_scale},
     {.key = "block_size",
@@ -221,7 +221,7 @@ constexpr auto kParameters = std::to_array<JobParameter>({
      .group = kHowToMeasure,
      .value_name = "SIZE",
      .values = "bytes per read and write, 1 byte to `1 GiB`",
-     .standard = "`128 KiB`",
+     .default_text = "`128 KiB`",
      .swept = true,
      .inapplicable_reason = {"", kOwnKeys, kOfFcTest},
      .set = set_block_size},
@@ -230,19 +230,19 @@ constexpr auto kParameters = std::to_array<JobParameter>({
      .help = "FC-Test copy method: readwrite, copy_file_range, reflink or sendfile",
      .group = kHowToMeasure,
      .value_name = "METHOD",
-     .standard = "`readwrite`",
-     .candidates = copy_method_words,
+     .default_text = "`readwrite`",
+     .candidates = copy_method_candidates,
      .swept = true,
      .inapplicable_reason = {"", kOfFcTest, kOfFcTest},
      .set = set_copy_method},
     {.key = "copy_command",
      .option = "--copy-command",
-     .help = "Program to copy with, too, as a shell command with {from} and {to}; may be repeated",
+     .help = "Additional copy method: a shell command with {from} and {to}; may be repeated",
      .group = kHowToMeasure,
      .value_name = "COMMAND",
      .values = "commands of the shell with `{from}` and `{to}`, see [Copy "
                "commands](#copy-commands); on the command line one each time",
-     .standard = "none",
+     .default_text = "none",
      .form = repeated,
      .inapplicable_reason = {"", kOfFcTest, kOfFcTest},
      .set = set_copy_commands,
@@ -254,7 +254,7 @@ constexpr auto kParameters = std::to_array<JobParameter>({
      .value_name = "N",
      .values = "1 to 1024; each thread takes the next file when it has completed one, the largest "
                "files first",
-     .standard = "1",
+     .default_text = "1",
      .swept = true,
      .inapplicable_reason = {"", kOwnKeys, kOfFcTest},
      .set = [](JobOptions& o, Values v) { o.fc_test.threads = number(v.front(), 1U, 1024U); }},
@@ -264,7 +264,7 @@ constexpr auto kParameters = std::to_array<JobParameter>({
      .group = kWhatToMeasure,
      .value_name = "TIME",
      .values = "maximum time of each phase, such as `10 s`",
-     .standard = "as in the recipe",
+     .default_text = "as in the recipe",
      .inapplicable_reason = {kNoPhases, "", kWholeTrace},
      .set = set_time},
     {.key = "pace",
@@ -273,8 +273,8 @@ constexpr auto kParameters = std::to_array<JobParameter>({
      .group = kHowToMeasure,
      .value_name = "PACE",
      .values = "`asap`, `natural`, `think`, `2x`, `think/2x`",
-     .standard = "`asap`",
-     .candidates = pace_words,
+     .default_text = "`asap`",
+     .candidates = pace_candidates,
      .swept = true,
      .inapplicable_reason = {kNoTimes, kOwnTimes, ""},
      .set = [](JobOptions& o, Values v) { o.pace = parse_pace(v.front()); }},
@@ -283,8 +283,8 @@ constexpr auto kParameters = std::to_array<JobParameter>({
      .help = "Order to preserve in a replay: strict, resource or thread",
      .group = kHowToMeasure,
      .value_name = "ORDER",
-     .standard = "`resource`",
-     .candidates = order_words,
+     .default_text = "`resource`",
+     .candidates = order_candidates,
      .swept = true,
      .inapplicable_reason = {kNoOrders, kFreeThreads, ""},
      .set = [](JobOptions& o, Values v) { o.order = parse_order(v.front()); }},
@@ -294,7 +294,7 @@ constexpr auto kParameters = std::to_array<JobParameter>({
      .group = kHowToMeasure,
      .value_name = "N",
      .values = "requests in flight per thread, 1 to 4096",
-     .standard = "as recorded",
+     .default_text = "as recorded",
      .swept = true,
      .inapplicable_reason = {kOneRequest, kOwnKeys, ""},
      .set = [](JobOptions& o, Values v) { o.depth = number(v.front(), 1U, 4096U); }},
@@ -307,8 +307,8 @@ constexpr auto kParameters = std::to_array<JobParameter>({
      .value_name = "N|mpi",
      .values = "concurrent copies of the trace, 1 to 1000; with `--clients mpi`, the number of "
                "processes that work, for jobs of every kind: [clients.md](clients.md)",
-     .standard = "1",
-     .candidates = client_words,
+     .default_text = "1",
+     .candidates = client_candidates,
      .swept = true,
      .inapplicable_reason = {kOwnThreads, kOwnKeys, ""},
      .set = [](JobOptions& o, Values v) { o.clients = number(v.front(), 1U, 1000U); }},
@@ -317,7 +317,7 @@ constexpr auto kParameters = std::to_array<JobParameter>({
      .help = "With --clients mpi: one set of files for all clients",
      .group = kSeveralClients,
      .values = "`true`: with `--clients mpi`, one set of files for all clients",
-     .standard = "`false`",
+     .default_text = "`false`",
      .form = flag,
      .inapplicable_reason = {"", "", kOwnTree},
      .set = [](JobOptions& o, Values v) { o.share = truth(v.front()); }},
@@ -327,7 +327,7 @@ constexpr auto kParameters = std::to_array<JobParameter>({
      .group = kSeveralClients,
      .value_name = "N",
      .values = "with `--clients mpi`, read the files of the client this many ranks later",
-     .standard = "0",
+     .default_text = "0",
      .inapplicable_reason = {"", "", kOwnTree},
      .set = [](JobOptions& o, Values v) { o.shift = number(v.front(), 0U, 1'000'000U); }},
     {.key = "owners",
@@ -335,7 +335,7 @@ constexpr auto kParameters = std::to_array<JobParameter>({
      .help = "Change file owners as recorded (needs root)",
      .group = kHowToMeasure,
      .values = "`true`: change owners as recorded",
-     .standard = "`false`",
+     .default_text = "`false`",
      .form = flag,
      .inapplicable_reason = {kOfTraces, kOfTraces, ""},
      .set = [](JobOptions& o, Values v) { o.change_owners = truth(v.front()); }},
@@ -344,7 +344,7 @@ constexpr auto kParameters = std::to_array<JobParameter>({
      .help = "Stop a replay at its first true mismatch",
      .group = kHowToMeasure,
      .values = "`true`: end at the first true mismatch",
-     .standard = "`false`",
+     .default_text = "`false`",
      .form = flag,
      .inapplicable_reason = {kOfTraces, kOfTraces, ""},
      .set = [](JobOptions& o, Values v) { o.stop_on_divergence = truth(v.front()); }},
@@ -353,8 +353,8 @@ constexpr auto kParameters = std::to_array<JobParameter>({
      .help = "Verification level: results, content or tree",
      .group = kHowToMeasure,
      .value_name = "LEVEL",
-     .standard = "`results`",
-     .candidates = verification_words,
+     .default_text = "`results`",
+     .candidates = verification_candidates,
      .swept = true,
      .set = set_verify},
     {.key = "engine",
@@ -362,8 +362,8 @@ constexpr auto kParameters = std::to_array<JobParameter>({
      .help = "I/O engine: auto, blocking, io_uring or null (no system calls)",
      .group = kHowToMeasure,
      .value_name = "ENGINE",
-     .standard = "`auto`",
-     .candidates = engine_words,
+     .default_text = "`auto`",
+     .candidates = engine_candidates,
      .swept = true,
      .set = set_engine},
     {.key = "warm",
@@ -371,7 +371,7 @@ constexpr auto kParameters = std::to_array<JobParameter>({
      .help = "Do not drop caches before each step",
      .group = kHowToMeasure,
      .values = "`true`: leave the caches as they are",
-     .standard = "`false`",
+     .default_text = "`false`",
      .form = flag,
      .set = [](JobOptions& o, Values v) { o.warm = truth(v.front()); }},
 });
@@ -459,8 +459,8 @@ Parameters OptionSweep::parameters(std::uint64_t point) const {
 
 std::vector<FcStep> ordered_operations(std::vector<FcStep> operations) {
   std::ranges::sort(operations);
-  const auto doubles = std::ranges::unique(operations);
-  operations.erase(doubles.begin(), doubles.end());
+  const auto duplicates = std::ranges::unique(operations);
+  operations.erase(duplicates.begin(), duplicates.end());
   if (operations.empty() || operations.front() != FcStep::create) {
     throw Error(ErrorKind::usage, "the operations must include create: the others need its files");
   }

@@ -35,7 +35,7 @@ struct JobOptions {
   std::optional<EngineKind> engine;  // nothing: the job's default
   SweepOverrides sweep;
   std::string name;  // in results; empty: the name of the workload or reel
-  std::string file;  // that defines the work, without folders; empty: the catalogue
+  std::string file;  // the name of the file with the work, without folders; empty: the catalogue
   // Settings of a plan for the job; empty, nothing: the job's defaults.
   std::vector<FileSystemKind> file_systems;
   std::optional<std::uint32_t> runs;
@@ -51,14 +51,14 @@ struct JobOptions {
   Order order = Order::resource;
   Pace pace = {};
   std::uint32_t depth = 0;  // see EngineContext::queue_depth
-  // Concurrent copies of the trace, each in its own directory (1). With several processes, the
-  // number of those that work, for all jobs (all).
+  // Concurrent copies of the trace, each in its own directory; nothing: one. With several
+  // processes, for all jobs, the number of those that work; nothing: all.
   std::optional<std::uint32_t> clients;
   bool change_owners = false;
   bool stop_on_divergence = false;
   // Several clients (docs/clients.md)
   bool share = false;       // one tree for all
-  std::uint32_t shift = 0;  // steps that only read work on the files of the client this many later
+  std::uint32_t shift = 0;  // read the files of the client this many ranks later
 };
 
 // A value that completion offers.
@@ -70,7 +70,7 @@ struct Candidate {
 std::vector<Candidate> candidates_of(std::span<const std::string_view> names);
 
 // Why a parameter does not apply to jobs of each kind; "" if it does. Applies to all, or takes an
-// answer for each kind: a new kind compiles when every such row has been thought over.
+// answer for each kind: a new kind compiles only once each such row has a reason for it, or "".
 class InapplicableReasons {
  public:
   constexpr InapplicableReasons() = default;
@@ -97,7 +97,7 @@ struct JobParameter {
   std::string_view group;            // heading in the help and in man pages
   std::string_view value_name = {};  // "SIZE"; flags have none
   std::string_view values = {};      // what they are, in docs/plans.md; empty: the candidates
-  std::string_view standard;         // the default, in docs/plans.md
+  std::string_view default_text;     // the default, in docs/plans.md
   Form form = Form::value;
   bool takes_files = false;  // a value may also be the name of a file
   // Values to choose from, or examples of them; null: none.

@@ -12,9 +12,9 @@ namespace {
 
 double mean_size(const AccessMix& mix) {
   double sum = 0, shares = 0;
-  for (const SizeShare& size : mix.sizes) {
-    sum += static_cast<double>(size.size) * size.share;
-    shares += size.share;
+  for (const SizeShare& share : mix.sizes) {
+    sum += static_cast<double>(share.size) * share.share;
+    shares += share.share;
   }
   return sum / shares;
 }
@@ -248,9 +248,10 @@ std::optional<DirectAccess> smallest_direct_access(const Recipe& recipe) {
     for (const RecipeThreads& threads : phase.threads) {
       if (!threads.direct) continue;
       if (threads.access) {
-        for (const SizeShare& size : threads.access->sizes) {
-          const std::uint64_t align = threads.access->align > 0 ? threads.access->align : size.size;
-          take_smaller(least, {size.size, std::min(align, size.size)});
+        for (const SizeShare& share : threads.access->sizes) {
+          const std::uint64_t align =
+              threads.access->align > 0 ? threads.access->align : share.size;
+          take_smaller(least, {share.size, std::min(align, share.size)});
         }
       }
       for (const StepChoice& choice : threads.choices) {

@@ -43,8 +43,8 @@ Json to_json(const RecipeFiles& files) {
 
 Json to_json(const AccessMix& mix) {
   Json json = {{"sizes", Json::array()}};
-  for (const SizeShare& size : mix.sizes) {
-    json["sizes"].push_back({{"bytes", size.size}, {"share", as_share(size.share)}});
+  for (const SizeShare& share : mix.sizes) {
+    json["sizes"].push_back({{"bytes", share.size}, {"share", as_share(share.share)}});
   }
   mix.ratio > 0 ? json["reads_per_write"] = mix.ratio : json["reads_share"] = as_share(mix.reads);
   json["random_share"] = as_share(mix.random);

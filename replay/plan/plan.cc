@@ -166,14 +166,14 @@ class Loader {
   JobOptions options_for(JobKind kind, bool recorded, const std::string& job,
                          const std::vector<const JobSettings*>& said) {
     JobOptions options;
-    for (const JobSettings* settings : said) {
-      for (const Setting& setting : settings->settings)
-        apply(setting, *settings, kind, recorded, job, options);
-      for (const auto& [key, values] : settings->sweep) options.sweep.insert_or_assign(key, values);
-      if (!settings->name.empty()) options.name = settings->name;
-      if (!settings->file_systems.empty()) options.file_systems = settings->file_systems;
-      if (settings->runs) options.runs = settings->runs;
-      if (settings->repetitions) options.runs.reset();
+    for (const JobSettings* layer : said) {
+      for (const Setting& setting : layer->settings)
+        apply(setting, *layer, kind, recorded, job, options);
+      for (const auto& [key, values] : layer->sweep) options.sweep.insert_or_assign(key, values);
+      if (!layer->name.empty()) options.name = layer->name;
+      if (!layer->file_systems.empty()) options.file_systems = layer->file_systems;
+      if (layer->runs) options.runs = layer->runs;
+      if (layer->repetitions) options.runs.reset();
     }
     // There is no volume to verify then.
     if (options.engine == EngineKind::null) options.verify = Verification::results;

@@ -68,8 +68,8 @@ Json comparison_data(const ResultComparison& comparison) {
                                {"base", change.base},
                                {"fresh", change.fresh}});
   }
-  for (const ComparedMeasurement& measurement : comparison.measurements) {
-    json["measurements"].push_back(to_json(measurement, shared));
+  for (const ComparedMeasurement& compared : comparison.measurements) {
+    json["measurements"].push_back(to_json(compared, shared));
   }
   return json;
 }
@@ -78,16 +78,16 @@ namespace {
 
 Json times_data(const StoredPrediction& stored) {
   Json list = Json::array();
-  for (const PredictedTime& time : stored.prediction.times) {
-    const ReplayedVolume& volume = stored.volumes[time.volume];
+  for (const PredictedTime& predicted : stored.prediction.times) {
+    const ReplayedVolume& volume = stored.volumes[predicted.volume];
     Json& json = list.emplace_back(Json{{"volume", volume_text(volume)},
                                         {"target", volume.name},
                                         {"file_system", volume.file_system},
-                                        {"rank", rank_text(time, stored.prediction)},
+                                        {"rank", rank_text(predicted, stored.prediction)},
                                         {"runs", volume.seconds.size()},
-                                        {"reason", time.reason}});
-    if (time.median_s > 0) json["median_s"] = time.median_s;
-    if (time.interval) json["interval"] = {time.interval->low, time.interval->high};
+                                        {"reason", predicted.reason}});
+    if (predicted.median_s > 0) json["median_s"] = predicted.median_s;
+    if (predicted.interval) json["interval"] = {predicted.interval->low, predicted.interval->high};
   }
   return list;
 }

@@ -196,9 +196,9 @@ void add_replays(const Overview& overview, Findings& findings) {
 
 void add_block_shares(Results results, Findings& findings) {
   std::vector<double> shares;
-  for (const ReportedResult& result : results) {
-    for (const Measurement& measurement : result.result.measurements) {
-      if (const auto share = block_share(result.result, measurement)) shares.push_back(*share);
+  for (const ReportedResult& reported : results) {
+    for (const Measurement& measurement : reported.result.measurements) {
+      if (const auto share = block_share(reported.result, measurement)) shares.push_back(*share);
     }
   }
   if (shares.empty()) return;
@@ -237,17 +237,17 @@ std::vector<StallShare> own_stalls(Results results, const Overview& overview) {
 std::vector<StallShare> compared_stalls(const ResultComparison& comparison) {
   std::vector<StallShare> list;
   const Parameters shared = shared_replay_of(comparison.measurements);
-  for (const ComparedMeasurement& measurement : comparison.measurements) {
-    if (!measurement.stalls) continue;
+  for (const ComparedMeasurement& compared : comparison.measurements) {
+    if (!compared.stalls) continue;
     const auto add = [&](const std::string& name, const StallSide& side) {
       if (side.stalls == 0) return;
-      list.push_back({fmt::format("{}, {}", name, key_text(measurement.key, shared)), side.stalls,
-                      measurement.stalls->threshold_us * 1e-6,
+      list.push_back({fmt::format("{}, {}", name, key_text(compared.key, shared)), side.stalls,
+                      compared.stalls->threshold_us * 1e-6,
                       static_cast<double>(side.stalls) / static_cast<double>(side.operations),
                       side.share_of_time});
     };
-    add(comparison.base_name, measurement.stalls->base);
-    add(comparison.fresh_name, measurement.stalls->fresh);
+    add(comparison.base_name, compared.stalls->base);
+    add(comparison.fresh_name, compared.stalls->fresh);
   }
   return list;
 }
@@ -348,15 +348,15 @@ void add_main_figures(Results results, const Overview& overview, Findings& findi
 void add_shared_drive(Results results, Findings& findings) {
   std::set<std::string> drives, targets;
   bool far = false;
-  for (const ReportedResult& result : results) {
-    for (const VolumeDescription& volume : result.result.volumes) {
+  for (const ReportedResult& reported : results) {
+    for (const VolumeDescription& volume : reported.result.volumes) {
       if (volume.drives.empty()) return;  // unknown
       far = far || volume.role != Role::near;
       targets.insert(volume.target);
       for (const DeviceIdentity& drive : volume.drives) {
         // Without a serial number, another machine may have a drive of the same name.
-        if (drive.serial.empty() && result.result.session != results[0].result.session) return;
-        drives.insert(fmt::format("{} {} {}", result.result.host.cpu, drive.serial, drive.name));
+        if (drive.serial.empty() && reported.result.session != results[0].result.session) return;
+        drives.insert(fmt::format("{} {} {}", reported.result.host.cpu, drive.serial, drive.name));
       }
     }
   }

@@ -197,7 +197,7 @@ std::set<std::string> common_sets(const std::vector<Group>& groups, const std::s
     if (group.operation != operation) continue;
     ++of_operation;
     std::set<std::string> names;
-    for (const FigureOfSet& set : group.sets) names.insert(set.set);
+    for (const FigureOfSet& figure : group.sets) names.insert(figure.set);
     for (const std::string& name : names) ++counts[name];
   }
   std::set<std::string> common;
@@ -240,9 +240,9 @@ std::vector<std::string> missing_from(const Result& result) {
 std::string target_name(const VolumeDescription& volume, std::span<const ReportedResult> results) {
   const bool is_relative = volume.target_kind == target_kind_name(TargetKind::directory) &&
                            !volume.target.starts_with('/');
-  for (const ReportedResult& result : results) {
-    if (!is_relative || result.result.volumes.empty()) continue;
-    const VolumeDescription& other = result.result.volumes.front();
+  for (const ReportedResult& reported : results) {
+    if (!is_relative || reported.result.volumes.empty()) continue;
+    const VolumeDescription& other = reported.result.volumes.front();
     if (other.target.starts_with('/') && other.target.ends_with("/" + volume.target) &&
         other.file_system == volume.file_system && other.size == volume.size &&
         other.mount_options == volume.mount_options && other.layers == volume.layers &&
@@ -371,10 +371,10 @@ std::vector<Score> scores_of(std::span<const ReportedResult> results) {
     Score score{
         .result = group.result, .operation = group.operation, .file_system = group.file_system};
     std::vector<double> rates;
-    for (const FigureOfSet& set : group.sets) {
-      if (!common.contains(set.set)) continue;
-      rates.push_back(set.rate);
-      score.of_files = set.of_files;
+    for (const FigureOfSet& figure : group.sets) {
+      if (!common.contains(figure.set)) continue;
+      rates.push_back(figure.rate);
+      score.of_files = figure.of_files;
     }
     if (rates.size() < 2) continue;  // no mean
     score.sets = static_cast<std::uint32_t>(rates.size());

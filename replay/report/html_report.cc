@@ -245,7 +245,7 @@ Places places_of(const Result& result) {
 Json overview_data(std::span<const ReportedResult> results, const Overview& overview,
                    const Standings& standings) {
   std::vector<Places> places;
-  for (const ReportedResult& result : results) places.push_back(places_of(result.result));
+  for (const ReportedResult& reported : results) places.push_back(places_of(reported.result));
   Json json = {{"series", Json::array()}, {"rows", Json::array()}, {"views", Json::array()}};
   for (const Series& series : overview.series) {
     json["series"].push_back(

@@ -41,14 +41,15 @@ std::string prediction_table(const StoredPrediction& stored) {
   std::vector<MarkdownRow> rows = {{"volume", "rank", "expected time",
                                     std::string(interval_name(stored.prediction)), "vs recorded",
                                     "runs"}};
-  for (const PredictedTime& time : stored.prediction.times) {
-    const ReplayedVolume& volume = stored.volumes[time.volume];
-    const bool known = time.median_s > 0;
-    rows.push_back({markdown_text(volume_text(volume)), rank_text(time, stored.prediction),
-                    known ? format_duration(time.median_s) : std::string(kNone),
-                    range_cell(time.interval, format_duration),
-                    known && recorded_s > 0 ? ratio_text(time, recorded_s) : std::string(kNone),
-                    fmt::format("{}", volume.seconds.size())});
+  for (const PredictedTime& predicted : stored.prediction.times) {
+    const ReplayedVolume& volume = stored.volumes[predicted.volume];
+    const bool known = predicted.median_s > 0;
+    rows.push_back(
+        {markdown_text(volume_text(volume)), rank_text(predicted, stored.prediction),
+         known ? format_duration(predicted.median_s) : std::string(kNone),
+         range_cell(predicted.interval, format_duration),
+         known && recorded_s > 0 ? ratio_text(predicted, recorded_s) : std::string(kNone),
+         fmt::format("{}", volume.seconds.size())});
   }
   return markdown_table(rows);
 }
@@ -60,10 +61,10 @@ std::string prediction_section(const StoredPrediction& stored, const std::string
                       markdown_text(conclusion_text(stored)));
   text += paragraph(unknown_accuracy_text(stored.program)) + prediction_table(stored);
   std::vector<std::string> remarks = remarks_of(stored);
-  for (const PredictedTime& time : stored.prediction.times) {
-    if (time.reason.empty()) continue;
-    remarks.push_back(fmt::format("{}: no prediction: {}", volume_text(stored.volumes[time.volume]),
-                                  time.reason));
+  for (const PredictedTime& predicted : stored.prediction.times) {
+    if (predicted.reason.empty()) continue;
+    remarks.push_back(fmt::format("{}: no prediction: {}",
+                                  volume_text(stored.volumes[predicted.volume]), predicted.reason));
   }
   for (const TimeLimit& limit : time_limits(stored)) {
     const ReplayedVolume volume{.name = limit.volume, .file_system = limit.file_system};
@@ -87,13 +88,15 @@ std::string predictions_table(std::span<const StoredPrediction> predictions,
   for (std::size_t i = 0; i < predictions.size(); ++i) {
     MarkdownRow& row = rows.emplace_back(volumes.size() + 1, std::string(kNone));
     row[0] = markdown_text(names[i]);
-    for (const PredictedTime& time : predictions[i].prediction.times) {
+    for (const PredictedTime& predicted : predictions[i].prediction.times) {
       const auto column =
-          std::ranges::find(volumes, volume_text(predictions[i].volumes[time.volume]));
-      if (time.median_s <= 0) continue;
+          std::ranges::find(volumes, volume_text(predictions[i].volumes[predicted.volume]));
+      if (predicted.median_s <= 0) continue;
       row[static_cast<std::size_t>(column - volumes.begin()) + 1] =
-          format_duration(time.median_s) +
-          (time.interval ? fmt::format(" ({})", range_cell(time.interval, format_duration)) : "");
+          format_duration(predicted.median_s) +
+          (predicted.interval
+               ? fmt::format(" ({})", range_cell(predicted.interval, format_duration))
+               : "");
     }
   }
   return fmt::format("## Predictions\n\nIn parentheses: {}.\n\n", kBetweenSessions) +
@@ -219,14 +222,13 @@ std::string markdown_comparison(const ResultComparison& comparison) {
   text += comparison_table(comparison) + paragraph(basis_of_changes(comparison));
   std::vector<std::string> reasons;
   const Parameters shared = shared_replay_of(comparison.measurements);
-  for (const ComparedMeasurement& measurement : comparison.measurements) {
-    const std::string name = key_text(measurement.key, shared);
-    if (!measurement.evidence.empty()) {
-      reasons.push_back(
-          fmt::format("{}: {}, {}", name, verdict_text(measurement), measurement.evidence));
+  for (const ComparedMeasurement& compared : comparison.measurements) {
+    const std::string name = key_text(compared.key, shared);
+    if (!compared.evidence.empty()) {
+      reasons.push_back(fmt::format("{}: {}, {}", name, verdict_text(compared), compared.evidence));
     }
-    if (measurement.verdict == Verdict::cannot_tell) {
-      reasons.push_back(fmt::format("{}: {}", name, undecided_text(measurement)));
+    if (compared.verdict == Verdict::cannot_tell) {
+      reasons.push_back(fmt::format("{}: {}", name, undecided_text(compared)));
     }
   }
   for (const auto& [keys, side] : {std::pair(&comparison.only_base, &comparison.base_name),

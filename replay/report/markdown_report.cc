@@ -104,8 +104,8 @@ std::string results_table(std::span<const ReportedResult> results, const Overvie
 // The figures of several clients; "" without them.
 std::string clients_section(std::span<const ReportedResult> results, const Overview& overview) {
   std::vector<const Measurement*> all;
-  for (const ReportedResult& result : results) {
-    for (const Measurement& measurement : result.result.measurements) all.push_back(&measurement);
+  for (const ReportedResult& reported : results) {
+    for (const Measurement& measurement : reported.result.measurements) all.push_back(&measurement);
   }
   const std::string clients = clients_text(all);
   if (clients.empty()) return "";
@@ -205,7 +205,7 @@ std::string result_section(const Result& result, std::vector<std::string> remark
 // A section for each result, after what they have in common.
 std::string result_sections(std::span<const ReportedResult> results) {
   std::vector<std::vector<std::string>> remarks;
-  for (const ReportedResult& result : results) remarks.push_back(remarks_of(result.result));
+  for (const ReportedResult& reported : results) remarks.push_back(remarks_of(reported.result));
   if (results.size() == 1) return result_section(results[0].result, remarks[0]);
   std::vector<std::string> common;
   for (const std::string& remark : remarks[0]) {

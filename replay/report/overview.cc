@@ -49,8 +49,8 @@ std::vector<Series> series_of(std::span<const ReportedResult> results) {
 }
 
 const JobRecord* job_named(std::span<const ReportedResult> results, const std::string& name) {
-  for (const ReportedResult& result : results) {
-    const JobRecord* const found = find_or_null(result.result.plan.jobs, name, &JobRecord::name);
+  for (const ReportedResult& reported : results) {
+    const JobRecord* const found = find_or_null(reported.result.plan.jobs, name, &JobRecord::name);
     if (found) return found;
   }
   return nullptr;
@@ -210,8 +210,8 @@ Overview overview_of(std::span<const ReportedResult> results) {
 std::vector<ReportView> views_of(std::span<const ReportedResult> results,
                                  const Overview& overview) {
   std::vector<ReportView> views;
-  for (const ReportedResult& result : results) {
-    for (const ReportView& view : result.result.plan.report) {
+  for (const ReportedResult& reported : results) {
+    for (const ReportView& view : reported.result.plan.report) {
       if (!contains(views, view)) views.push_back(view);
     }
   }

@@ -200,16 +200,16 @@ std::vector<ReportedResult> pooled(std::span<const ReportedResult> results,
 std::vector<std::size_t> columns_of(std::span<const ReportedResult> results) {
   std::vector<std::size_t> columns;
   std::vector<std::vector<const ReportedResult*>> members;  // by column
-  for (const ReportedResult& result : results) {
+  for (const ReportedResult& reported : results) {
     const auto column = std::ranges::find_if(members, [&](const auto& others) {
       return std::ranges::all_of(
-          others, [&](const ReportedResult* other) { return belong_together(*other, result); });
+          others, [&](const ReportedResult* other) { return belong_together(*other, reported); });
     });
     columns.push_back(static_cast<std::size_t>(column - members.begin()));
     if (column == members.end()) {
-      members.push_back({&result});
+      members.push_back({&reported});
     } else {
-      column->push_back(&result);
+      column->push_back(&reported);
     }
   }
   return columns;
@@ -221,11 +221,11 @@ std::vector<ReportedResult> pooled_by_drive(std::span<const ReportedResult> resu
 
 std::vector<std::string> column_names(std::span<const ReportedResult> results) {
   std::vector<ReportedResult> heads;  // without measurements
-  for (const ReportedResult& result : results) {
-    Result head = result.result.of_same_run();
-    head.label = result.result.label;
-    head.volumes = result.result.volumes;
-    heads.push_back({result.file, std::move(head)});
+  for (const ReportedResult& reported : results) {
+    Result head = reported.result.of_same_run();
+    head.label = reported.result.label;
+    head.volumes = reported.result.volumes;
+    heads.push_back({reported.file, std::move(head)});
   }
   return result_names(pooled(heads, columns_of(results)));
 }

@@ -220,31 +220,31 @@ Standings standings_of(const ReportColumns& columns, const Overview& overview) {
   if (few && ranking.need_runs > ranking.need_sessions) {
     standings.advice = few->next_step;
   }
-  for (const RankedMeasurement& measurement : ranking.measurements) {
-    MeasurementKey key = measurement.key;
+  for (const RankedMeasurement& ranked : ranking.measurements) {
+    MeasurementKey key = ranked.key;
     key.file_system.clear();
     const auto row = rows.find(key);
     if (row == rows.end()) continue;
     const auto series = [&](std::size_t group) {
-      return series_of(group, measurement.key.file_system, overview, groups.size());
+      return series_of(group, ranked.key.file_system, overview, groups.size());
     };
     RowStandings& of_row = standings.rows[row->second];
-    for (const RankedEntry& entry : measurement.entries) {
+    for (const RankedEntry& entry : ranked.entries) {
       if (!entry.comparable && entry.side.samples > 0)
         of_row.other_work.push_back(series(entry.group));
     }
-    if (!measurement.comparable()) continue;
+    if (!ranked.comparable()) continue;
     ++standings.compared;
-    standings.decided += measurement.decided() ? 1 : 0;
-    standings.indicated += !measurement.decided() && measurement.indicates() ? 1 : 0;
-    if (const RankedEntry* fastest = measurement.fastest()) ++standings.fastest[fastest->group];
+    standings.decided += ranked.decided() ? 1 : 0;
+    standings.indicated += !ranked.decided() && ranked.indicates() ? 1 : 0;
+    if (const RankedEntry* fastest = ranked.fastest()) ++standings.fastest[fastest->group];
     // The file systems of a row have one figure, or no marks.
     const bool is_first = of_row.by_series.empty();
     of_row.by_series.resize(overview.series.size(), Standing::none);
-    if (!is_first && of_row.tested != measurement.figure) mixed.insert(row->second);
-    of_row.tested = measurement.figure;
+    if (!is_first && of_row.tested != ranked.figure) mixed.insert(row->second);
+    of_row.tested = ranked.figure;
     of_row.wrote = has_written(overview.rows[row->second]);
-    add_standings(measurement, series, of_row.by_series);
+    add_standings(ranked, series, of_row.by_series);
   }
   for (const std::size_t row : mixed) {
     std::ranges::fill(standings.rows[row].by_series, Standing::none);
@@ -297,15 +297,15 @@ Json ranking_data(const Standings& standings) {
                {"names", ranking.names},
                {"warnings", warnings_to_json(ranking.warnings)},
                {"measurements", Json::array()}};
-  for (const RankedMeasurement& measurement : ranking.measurements) {
+  for (const RankedMeasurement& ranked : ranking.measurements) {
     Json ranks(ranking.names.size(), nullptr);
-    for (const RankedEntry& entry : measurement.entries) {
+    for (const RankedEntry& entry : ranked.entries) {
       if (entry.rank > 0) ranks[entry.group] = rank_text(entry.rank, entry.last_rank);
     }
-    json["measurements"].push_back({{"key", key_text(measurement.key, shared)},
-                                    {"figure", figure_name(measurement.figure)},
-                                    {"proven", measurement.has_ranks()},
-                                    {"conclusion", conclusion_text(measurement, ranking)},
+    json["measurements"].push_back({{"key", key_text(ranked.key, shared)},
+                                    {"figure", figure_name(ranked.figure)},
+                                    {"proven", ranked.has_ranks()},
+                                    {"conclusion", conclusion_text(ranked, ranking)},
                                     {"ranks", std::move(ranks)}});
   }
   return json;

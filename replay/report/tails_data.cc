@@ -74,8 +74,8 @@ std::vector<SizeClass> size_classes(const Measurement& measurement, const std::s
     const auto found = sample.latency.find(kind);
     if (has_failed(sample) || found == sample.latency.end() || found->second.count == 0) continue;
     if (found->second.sizes.empty()) return {};
-    for (const SizeLatency& size : found->second.sizes) {
-      classes[size.up_to == 0 ? kNoMost : size.up_to].merge(histogram_of(size));
+    for (const SizeLatency& of_size : found->second.sizes) {
+      classes[of_size.up_to == 0 ? kNoMost : of_size.up_to].merge(histogram_of(of_size));
     }
   }
   if (classes.size() < 2) return {};
@@ -222,9 +222,9 @@ PageDetail detail_for(std::span<const ReportedResult> results) {
   constexpr std::size_t kMostCourses = 1'000;
   constexpr std::size_t kOperations = 6'400, kFewestOperations = 8, kMostOperations = 32;
   std::size_t measurements = 1, samples = 1, clients = 1;
-  for (const ReportedResult& result : results) {
-    measurements += result.result.measurements.size();
-    for (const Measurement& measurement : result.result.measurements) {
+  for (const ReportedResult& reported : results) {
+    measurements += reported.result.measurements.size();
+    for (const Measurement& measurement : reported.result.measurements) {
       samples += measurement.samples.size();
       for (const Sample& sample : measurement.samples) clients += clients_shown(sample);
     }

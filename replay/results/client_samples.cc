@@ -48,7 +48,8 @@ LatencySummary merge(const std::vector<const LatencySummary*>& parts) {
     errors += part->errors;
     bytes += part->bytes;
     has_sizes = has_sizes || !part->sizes.empty();
-    for (const SizeLatency& size : part->sizes) sizes[size.up_to].merge(histogram_of(size));
+    for (const SizeLatency& of_size : part->sizes)
+      sizes[of_size.up_to].merge(histogram_of(of_size));
   }
   // A client with a single size class does not name it: then only all sizes together are known.
   for (const LatencySummary* summary : parts) has_sizes = has_sizes && !summary->sizes.empty();
@@ -132,13 +133,12 @@ Conditions conditions_of(std::span<const ClientSample> clients) {
   return all;
 }
 
-void add_tree(std::optional<TreeComparison>& all, const TreeComparison& comparison,
-              std::size_t client) {
+void add_tree(std::optional<TreeComparison>& all, const TreeComparison& tree, std::size_t client) {
   if (!all) all.emplace();
-  all->entries += comparison.entries;
-  all->differences += comparison.differences;
-  all->left_out += comparison.left_out;
-  for (TreeDifference difference : comparison.examples) {
+  all->entries += tree.entries;
+  all->differences += tree.differences;
+  all->left_out += tree.left_out;
+  for (TreeDifference difference : tree.examples) {
     if (all->examples.size() == TreeComparison::kExamples) break;
     difference.path = fmt::format("client-{}/{}", client, difference.path);
     all->examples.push_back(std::move(difference));

@@ -18,9 +18,9 @@
 namespace filereel {
 namespace {
 
-bool is_failure(std::string_view kind_of) {
-  return kind_of == divergence_class_name(DivergenceClass::mismatch) ||
-         kind_of == divergence_class_name(DivergenceClass::content);
+bool is_failure(std::string_view divergence_class) {
+  return divergence_class == divergence_class_name(DivergenceClass::mismatch) ||
+         divergence_class == divergence_class_name(DivergenceClass::content);
 }
 
 class Failures {
@@ -64,7 +64,8 @@ class Failures {
     mismatches_ += count(DivergenceClass::mismatch);
     contents_ += count(DivergenceClass::content);
     for (const DivergenceExample& example : sample.examples) {
-      if (first_.empty() && is_failure(example.kind_of)) first_ = describe_divergence(example);
+      if (first_.empty() && is_failure(example.divergence_class))
+        first_ = describe_divergence(example);
     }
     if (!sample.tree) return;
     differences_ += sample.tree->differences;
@@ -166,11 +167,15 @@ struct ErrorAdvice {
 constexpr std::string_view kServer =
     "the connection to the server of the share is lost: check server and network, and mount the "
     "share again";
+constexpr std::string_view kAccount =
+    "the account that runs filereel may not do that: use root, or the account that was recorded";
 constexpr ErrorAdvice kAdvice[] = {
     {"ENOSPC", "the volume is full: use a larger one, or free space"},
     {"EDQUOT", "a quota is exhausted: raise it, or use another volume"},
     {FailedCalls::kCutShort, "the volume is probably full: use a larger one, or free space"},
     {"EFBIG", "a file became too large for the volume or for the limits of the shell (ulimit -f)"},
+    {"EACCES", kAccount},
+    {"EPERM", kAccount},
     {"EROFS", "the volume became read-only: check the kernel log (dmesg) for its errors"},
     {"EIO",
      "check the kernel log (dmesg) for device errors; of a share, the server's log and free "
@@ -194,7 +199,7 @@ std::string describe_divergence(const DivergenceExample& example) {
     return value < 0 ? errno_name(static_cast<int>(-value)) : fmt::format("{}", value);
   };
   const std::string what =
-      example.kind_of == divergence_class_name(DivergenceClass::content)
+      example.divergence_class == divergence_class_name(DivergenceClass::content)
           ? fmt::format("the content differs from byte {} of the file on", example.result)
           : fmt::format("expected {}, got {}", result(example.expected), result(example.result));
   return fmt::format("position {}, thread {}, {} {}: {}", example.position, example.thread,
@@ -305,7 +310,7 @@ std::string failed_work_text(const Result& result, const Measurement& measuremen
 
 std::string describe_failure(const std::string& where, const DivergenceExample& what,
                              std::string_view room, bool full) {
-  if (what.kind_of == divergence_class_name(DivergenceClass::content)) {
+  if (what.divergence_class == divergence_class_name(DivergenceClass::content)) {
     return fmt::format(
         "{}: {} of {} returned wrong content from byte {} of the file on "
         "(operation {})",

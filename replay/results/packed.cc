@@ -223,7 +223,7 @@ Histogram histogram_of(const SizeLatency& latency) {
 Histogram histogram_of(const LatencySummary& latency) {
   if (latency.histogram.empty()) {
     Histogram all;
-    for (const SizeLatency& size : latency.sizes) all.merge(histogram_of(size));
+    for (const SizeLatency& of_size : latency.sizes) all.merge(histogram_of(of_size));
     return all;
   }
   return unpack_histogram(latency.histogram, nanoseconds(latency.max_us),
@@ -235,7 +235,7 @@ void check_histograms(const LatencySummary& latency) {
     (void)bucket_counts(latency.histogram);
     return;
   }
-  for (const SizeLatency& size : latency.sizes) (void)bucket_counts(size.histogram);
+  for (const SizeLatency& of_size : latency.sizes) (void)bucket_counts(of_size.histogram);
 }
 
 std::string size_class_text(const std::string& kind, std::uint64_t up_to) {

@@ -80,7 +80,7 @@ inline constexpr auto kMembers<DivergenceExample> =
                Member{"path", &DivergenceExample::path},
                Member{"expected", &DivergenceExample::expected},
                Member{"result", &DivergenceExample::result},
-               Member{"class", &DivergenceExample::kind_of, true}};
+               Member{"class", &DivergenceExample::divergence_class, true}};
 
 template <>
 inline constexpr auto kMembers<FailedCalls> =

@@ -55,15 +55,16 @@ struct DivergenceExample {
   std::uint32_t thread = 0;
   std::string operation, path;
   std::int64_t expected = 0, result = 0;  // -errno if the call failed; see Divergence
-  std::string kind_of = {};               // divergence_class_name
+  std::string divergence_class = {};      // divergence_class_name
 };
 
 // Calls of one kind that failed with one error on one volume, although they should have succeeded.
 struct FailedCalls {
   std::string volume, operation;  // role_name, and the name of the operation
-  std::string error;              // "EINVAL"; kCutShort; kNoSpaceLeft may follow
+  std::string error;              // "EINVAL", or kCutShort; kNoSpaceLeft may follow
   std::uint64_t count = 0;
 
+  // Instead of an error: a call that moved less than it should.
   static constexpr std::string_view kCutShort = "a part of the data";
 };
 
@@ -107,9 +108,10 @@ struct Conditions {
   // processors; bytes of memory (0: no limit).
   std::optional<double> cpu_quota = {}, cpu_periods = {}, cpu_throttled_periods = {},
                         cpu_throttled_s = {}, memory_limit = {};
-  // Share of the time in which some task of the control group, or of the machine, waited for it.
+  // Share of the time in which some task of the control group, or of the machine, waited for CPU,
+  // I/O or memory.
   std::optional<double> cpu_pressure = {}, io_pressure = {}, memory_pressure = {};
-  // How often filereel was stopped (SIGSTOP, Ctrl-Z) or the machine suspended. Absent: never.
+  // How often filereel was stopped (SIGSTOP, Ctrl-Z) or the machine suspended. Empty also if never.
   std::optional<double> stops = {};
 };
 
@@ -141,16 +143,16 @@ struct ClientsSample {
 // One measured repetition.
 struct Sample {
   std::uint32_t run = 0;  // from 1
-  double started_s = 0;   // since the start of the run, on the same clock
-  double elapsed_s = 0;   // when the last call returned
-  double durable_s = 0;   // when everything was on the device; from the same start
+  double started_s = 0;   // from the start of the session
+  double elapsed_s = 0;   // until the last call returned
+  double durable_s = 0;   // until everything was on the device
   // Bytes read and written: a copy counts its content once. FC-Test counts holes, too.
   std::uint64_t bytes = 0;
   std::uint64_t files = 0, operations = 0;
   std::optional<std::uint64_t> transactions;  // of a replayed database server
   double cpu_user_s = 0, cpu_system_s = 0;    // of filereel, until elapsed_s
   double cpu_driver_s = 0;                    // of FUSE drivers, until durable_s
-  // Time of the threads in filereel's own share of lookups of directories, in no latency; nothing
+  // filereel's own time for lookups of directories, summed over threads; part of no latency. Empty
   // if unknown.
   std::optional<double> lookup_s;
   std::optional<std::uint64_t> device_bytes_read, device_bytes_written;  // near and far together
@@ -171,8 +173,8 @@ struct Sample {
   std::optional<ClientsSample> clients;  // all other members are then of all clients together
 };
 
-// Forgets what is left out of ResultDetail::figures (result_json.h): courses and slowest
-// operations, most of a sample's memory.
+// Drops courses and slowest operations, most of a sample's memory: what remains is that of
+// ResultDetail::figures (result_json.h).
 void keep_figures(Sample& sample);
 
 // Whether filereel was stopped meanwhile, or a replay ended early.

@@ -85,13 +85,13 @@ TreeComparison check_trees(const FittedJob& job, std::size_t step, const Volumes
     if (!volume) continue;
     const std::optional<std::vector<ExpectedTree>> expected = job.tree_after(step, role);
     if (!expected) continue;
-    TreeComparison comparison = compare_tree(volume->root(), *expected, volume->limits(), stop);
-    all.entries += comparison.entries;
-    all.differences += comparison.differences;
-    all.left_out += comparison.left_out;
+    TreeComparison tree = compare_tree(volume->root(), *expected, volume->limits(), stop);
+    all.entries += tree.entries;
+    all.differences += tree.differences;
+    all.left_out += tree.left_out;
     const std::size_t room = TreeComparison::kExamples - all.examples.size();
-    comparison.examples.resize(std::min(comparison.examples.size(), room));
-    std::ranges::move(comparison.examples, std::back_inserter(all.examples));
+    tree.examples.resize(std::min(tree.examples.size(), room));
+    std::ranges::move(tree.examples, std::back_inserter(all.examples));
   }
   return all;
 }

@@ -29,30 +29,31 @@ void warn_of_no_data(const StepInfo& info, const std::string& name, Result& resu
               name);
 }
 
-bool run_step(const PointRun& turned, const ClientWork& work, std::size_t step,
+// Also true for a step that the volume does not support, which is then not measured.
+bool run_step(const PointRun& point_run, const ClientWork& work, std::size_t step,
               const StepInfo& info, std::span<Measurement> places) {
-  const Job& job = *turned.staged.job;
-  Result& result = *turned.side.result;
+  const Job& job = *point_run.staged.job;
+  Result& result = *point_run.side.result;
   ReplayProgress progress;
-  const StepWatch watch(turned.observer, info, progress);
-  const JobOptions options = job.options(turned.point);
+  const StepWatch watch(point_run.observer, info, progress);
+  const JobOptions options = job.options(point_run.point);
   std::optional<StepSamples> samples;
   try {
     samples = work.measure(step, {.warm = options.warm,
                                   .verify = options.verify,
                                   .may_diverge = job.may_diverge(),
-                                  .run_began_ns = turned.request.began_ns,
-                                  .stop = turned.request.stop,
+                                  .run_began_ns = point_run.request.began_ns,
+                                  .stop = point_run.request.stop,
                                   .progress = &progress,
-                                  .continued = turned.request.continued});
+                                  .continued = point_run.request.continued});
   } catch (const Error&) {
-    check_present(turned.volumes.all());  // throws an error that explains it better
+    check_present(point_run.volumes.all());  // throws an error that explains it better
     throw;
   }
   if (!samples) return false;
   Sample& sample = samples->all;
   sample.run = info.run;
-  name_full_volumes(turned.volumes, sample);
+  name_full_volumes(point_run.volumes, sample);
   const bool failed = !job.may_diverge() && sample.divergences > 0;
   if (failed) {
     if (std::optional<Warning> why = work.fitted().unsupported(step, sample)) {
@@ -67,80 +68,82 @@ bool run_step(const PointRun& turned, const ClientWork& work, std::size_t step,
     result.add(places.front(), std::move(sample));
     for (std::size_t i = 0; i < samples->by_volume.size(); ++i) {
       samples->by_volume[i].run = info.run;
-      name_full_volumes(turned.volumes, samples->by_volume[i]);
+      name_full_volumes(point_run.volumes, samples->by_volume[i]);
       result.add(places[i + 1], std::move(samples->by_volume[i]));
     }
-    turned.observer.result_grew(result);
+    point_run.observer.result_grew(result);
   }
   if (!failed) return true;
-  throw_failure(info, examples.front(), turned.volumes.all(), job.room_advice());
+  throw_failure(info, examples.front(), point_run.volumes.all(), job.room_advice());
 }
 
-bool measure_steps(const PointRun& turned, const ClientWork& work, std::size_t measurement) {
+bool measure_steps(const PointRun& point_run, const ClientWork& work, std::size_t measurement) {
   const std::vector<Step>& steps = work.fitted().steps();
-  StepInfo info{.file_system = turned.volumes.near ? turned.volumes.file_system() : "",
-                .set = name_at(*turned.staged.job, turned.point),
+  StepInfo info{.file_system = point_run.volumes.near ? point_run.volumes.file_system() : "",
+                .set = name_at(*point_run.staged.job, point_run.point),
                 .operation = "",
-                .run = turned.repetitions.run(),
-                .runs = turned.repetitions.runs(),
-                .volume = turned.side.name,
-                .job = turned.staged.job->record().name,
-                .of_set = turned.staged.job->set(),
-                .point = turned.staged.job->parameters(turned.point)};
+                .run = point_run.repetitions.run(),
+                .runs = point_run.repetitions.runs(),
+                .volume = point_run.side.name,
+                .job = point_run.staged.job->record().name,
+                .of_set = point_run.staged.job->set(),
+                .point = point_run.staged.job->parameters(point_run.point)};
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    if (turned.request.stop.stop_requested()) return false;
+    if (point_run.request.stop.stop_requested()) return false;
     info.operation = steps[i].operation;
     info.measured = steps[i].measured;
     info.bytes = steps[i].bytes;
     info.files = steps[i].files;
     info.operations = steps[i].operations;
     info.seconds = steps[i].ends_after_s;
-    info.expected_s = turned.estimate.step_s();
-    info.expected_is_measured = turned.estimate.step_is_measured();
-    info.left_s = turned.estimate.left_s();
+    info.expected_s = point_run.estimate.step_s();
+    info.expected_is_measured = point_run.estimate.step_is_measured();
+    info.left_s = point_run.estimate.left_s();
     const std::size_t count = measurements_of(steps[i]);
-    const auto places = std::span(turned.side.result->measurements).subspan(measurement, count);
+    const auto places = std::span(point_run.side.result->measurements).subspan(measurement, count);
     measurement += count;
-    if (!run_step(turned, work, i, info, places)) return false;
-    turned.estimate.step_ended();
+    if (!run_step(point_run, work, i, info, places)) return false;
+    point_run.estimate.step_ended();
   }
   return true;
 }
 
 }  // namespace
 
-bool measure_point(const PointRun& turned, SideState& standing) {
-  if (turned.request.stop.stop_requested()) return false;
-  const Job& job = *turned.staged.job;
-  Result& result = *turned.side.result;
-  const Volumes& volumes = turned.volumes;
-  const bool anew = !standing.point || !job.follows(*standing.point, turned.point);
-  standing.point.reset();
-  turned.estimate.begin_unit(turned.point, turned.number);
-  ClientWork work(turned.clients, turned.request.clients != nullptr, job, turned.point, volumes);
-  if (anew) {
-    for (const Volumes& other : turned.side.by_part) {
+bool measure_point(const PointRun& point_run, SideState& state) {
+  if (point_run.request.stop.stop_requested()) return false;
+  const Job& job = *point_run.staged.job;
+  Result& result = *point_run.side.result;
+  const Volumes& volumes = point_run.volumes;
+  const bool prepares = !state.point || !job.follows(*state.point, point_run.point);
+  state.point.reset();
+  point_run.estimate.begin_unit(point_run.point, point_run.side_index);
+  ClientWork work(point_run.clients, point_run.request.clients != nullptr, job, point_run.point,
+                  volumes);
+  if (prepares) {
+    for (const Volumes& other : point_run.side.by_part) {
       if (other.near && other.near != volumes.near) other.near->rest();
     }
-    work.prepare(turned.staged.kind);
+    work.prepare(point_run.staged.kind);
     for (const Volume* volume : volumes.all()) add_volume(*volume, result);
-    standing.free_bytes = work.free_bytes();
+    state.free_bytes = work.free_bytes();
   }
-  work.fit(standing.free_bytes, result);
-  if (anew && !work.fill(turned.request.stop)) return false;
-  turned.estimate.prepared(work.fitted().steps());
-  if (turned.repetitions.run() == 1) {
-    standing.first[turned.point] = result.measurements.size();
+  work.fit(state.free_bytes, result);
+  if (prepares && !work.fill(point_run.request.stop)) return false;
+  point_run.estimate.prepared(work.fitted().steps());
+  if (point_run.repetitions.run() == 1) {
+    state.first_measurements[point_run.point] = result.measurements.size();
     if (volumes.near)
-      add_baselines(turned.baselines.by_side[turned.number], volumes.file_system(), result);
-    const auto shapes = turned.baselines.shapes.find(&job);
-    const bool has_shapes = volumes.near && shapes != turned.baselines.shapes.end() &&
-                            !turned.baselines.by_side[turned.number].empty();
-    add_measurements(job, turned.point, volumes, work.fitted(),
+      add_baselines(point_run.baselines.by_side[point_run.side_index], volumes.file_system(),
+                    result);
+    const auto shapes = point_run.baselines.shapes.find(&job);
+    const bool has_shapes = volumes.near && shapes != point_run.baselines.shapes.end() &&
+                            !point_run.baselines.by_side[point_run.side_index].empty();
+    add_measurements(job, point_run.point, volumes, work.fitted(),
                      has_shapes ? &shapes->second : nullptr, result);
   }
-  if (!measure_steps(turned, work, standing.first[turned.point])) return false;
-  standing.point = turned.point;
+  if (!measure_steps(point_run, work, state.first_measurements[point_run.point])) return false;
+  state.point = point_run.point;
   return true;
 }
 

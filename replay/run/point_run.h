@@ -27,28 +27,29 @@ struct Baselines {
 
 // The state of a side while a job is measured.
 struct SideState {
-  std::optional<std::uint64_t> point;  // the volumes hold the files that its steps left
-  std::uint64_t free_bytes = 0;        // when they were prepared, see FittingPlace
-  std::vector<std::size_t> first;      // by point: its first measurement
+  std::optional<std::uint64_t> point;           // the volumes hold the files that its steps left
+  std::uint64_t free_bytes = 0;                 // when they were prepared, see FittingPlace
+  std::vector<std::size_t> first_measurements;  // by point: its number in the result
 };
 
-// A point of a job in one repetition, on one side. Everything outlives the call that measures it.
+// A point of a job in one repetition, on one side. All that it refers to outlives the call that
+// measures it.
 struct PointRun {
   const RunRequest& request;
   Clients& clients;
   RunObserver& observer;
   const Baselines& baselines;
   const StagedJob& staged;
-  const VolumeUnderTest& side;
-  std::size_t number = 0;  // of the side
-  Volumes volumes;         // volumes of the side that the job uses
+  const Side& side;
+  std::size_t side_index = 0;
+  Volumes volumes;  // volumes of the side that the job uses
   std::uint64_t point = 0;
   const Repetitions& repetitions;
   TimeEstimate& estimate;
 };
 
-// Changes `standing` to the state that it leaves. Returns false if the stop was requested. Throws
+// Changes `state` to what it leaves. Returns false if the stop was requested. Throws
 // Error if the volumes cannot be prepared or calls fail that must not.
-bool measure_point(const PointRun& turned, SideState& standing);
+bool measure_point(const PointRun& point_run, SideState& state);
 
 }  // namespace filereel

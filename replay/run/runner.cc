@@ -4,15 +4,15 @@
 // volumes alike. The order of the sides is reversed from each repetition, and point, to the next
 // (turns_of), for the same reason.
 //
-// What is kept between rounds of these loops is only SideState (point_run.h): the files that a
-// side's volumes hold. `point` is empty unless they are known to be those that the last point left.
-// It is reset before a point is measured and set after all its steps are complete, so that any way
-// out leaves it empty, and the next point prepares the volumes. Sides that share far volumes reset
-// each other's.
+// What the loops know of the volumes from round to round is in SideState (point_run.h). Its `point`
+// is empty unless the files on a side's volumes are known to be those that the last point left. It
+// is reset before a point is measured and set after all its steps are complete, so that any way out
+// leaves it empty, and the next point prepares the volumes. Sides that share far volumes reset each
+// other's.
 //
 // Samples go into the result at once, and observer_.result_grew() may save it, so that an
 // interruption loses no sample. A measurement of a point is added in the first repetition; later
-// ones find it by its number (SideState::first).
+// ones find it by its number (SideState::first_measurements).
 //
 // Errors. What the user must fix throws Error from anywhere. With several clients, each may fail
 // alone: until the volumes are open, failures are collected by agree(), so that all clients end
@@ -74,12 +74,12 @@ bool was_stopped(std::span<Measurement* const> measurements, std::uint32_t run) 
 }
 
 // Whether two sides share their far volumes, which then hold the files of the side measured last.
-bool share_far(const std::vector<VolumeUnderTest>& sides) {
+bool share_far(const std::vector<Side>& sides) {
   return sides.size() > 1 && sides.front().by_part.front().far == sides.back().by_part.front().far;
 }
 
 // The volumes of a side that a job uses at a point.
-Volumes volumes_of(const Job& job, std::uint64_t point, const VolumeUnderTest& side) {
+Volumes volumes_of(const Job& job, std::uint64_t point, const Side& side) {
   if (needs_no_volume(job)) return {};
   Volumes volumes = side.by_part[job.part(point)];
   volumes.far.resize(std::min(volumes.far.size(), job.volume_count().most - 1));
@@ -89,9 +89,9 @@ Volumes volumes_of(const Job& job, std::uint64_t point, const VolumeUnderTest& s
 // An image is faster or slower by where it lies, in memory by 10 to 20 %. So the images of the
 // sides change places between repetitions: each gets the file of the next side, the last one that
 // of the first. Images that the job does not use keep their files.
-void change_places(const Job& job, const std::vector<VolumeUnderTest>& sides) {
+void change_places(const Job& job, const std::vector<Side>& sides) {
   std::vector<std::vector<Volume*>> roles(kRoles);  // by role, a volume of each side
-  for (const VolumeUnderTest& side : sides) {
+  for (const Side& side : sides) {
     const std::vector<Volume*> all = volumes_of(job, 0, side).all();
     for (std::size_t role = 0; role < all.size(); ++role) roles[role].push_back(all[role]);
   }
@@ -140,7 +140,7 @@ class Run {
   }
 
  private:
-  // Each of these returns false if the stop was requested.
+  // Those of the type bool return false if the stop was requested.
   bool measure_all(Stage& stage) {
     std::optional<Error> failure;
     MeasurementCounts counts;
@@ -171,11 +171,11 @@ class Run {
     if (request_.targets.control) {
       if (const std::string text = control_notice(stage); !text.empty()) observer_.notice(text);
     }
-    notice_runs(stage, counts);
+    announce_runs(stage, counts);
     Baselines baselines;
     const std::vector<AccessShape> shapes = shapes_of_baseline(baselines);
     TimeEstimate estimate = estimate_of(stage, request_, shapes.size());
-    tell(estimate);
+    announce(estimate);
     return measure_block_level(stage, shapes, baselines) &&
            measure_jobs(stage, baselines, estimate);
   }
@@ -190,10 +190,10 @@ class Run {
       const std::size_t before = result.warnings.size();
       const auto fitted = job->fit(0, {.volumes = {}, .free_bytes = 0, .result = result});
       name_warnings(*job, before, result);
-      auto& measured = counts[job.get()];
+      auto& planned = counts[job.get()];
       for (const Step& step : fitted->steps()) {
-        const Role last = step.volumes.empty() ? Role::near : std::ranges::max(step.volumes);
-        measured[static_cast<std::size_t>(last)] += measurements_of(step);
+        const Role last_role = step.volumes.empty() ? Role::near : std::ranges::max(step.volumes);
+        planned[static_cast<std::size_t>(last_role)] += measurements_of(step);
       }
       // The same for all sets of a job.
       if (record.overhead_ns == 0) {
@@ -217,11 +217,11 @@ class Run {
                  "use a job with a step that only reads, such as FC-Test"});
   }
 
-  void tell(TimeEstimate& estimate) {
+  void announce(TimeEstimate& estimate) {
     if (const auto news = estimate.news()) observer_.notice(*news);
   }
 
-  void notice_runs(const Stage& stage, const MeasurementCounts& counts) {
+  void announce_runs(const Stage& stage, const MeasurementCounts& counts) {
     if (!request_.for_comparison) return;
     PlannedRuns planned = planned_runs(stage, request_.targets.control.has_value(), counts);
     if (stage.sides.size() == 1 && !planned.ranked && has_only_replays(stage)) return;
@@ -252,7 +252,7 @@ class Run {
     baselines.by_side.resize(stage.sides.size());
     if (shapes.empty()) return true;
     for (std::size_t i = 0; i < stage.sides.size(); ++i) {
-      const VolumeUnderTest& side = stage.sides[i];
+      const Side& side = stage.sides[i];
       if (&side == control_of(stage)) continue;
       Volume* const near = side.by_part.front().near;
       if (!near) continue;
@@ -264,7 +264,7 @@ class Run {
   }
 
   // Null without one.
-  const VolumeUnderTest* control_of(const Stage& stage) const {
+  const Side* control_of(const Stage& stage) const {
     return request_.targets.control ? &stage.sides.back() : nullptr;
   }
 
@@ -281,42 +281,42 @@ class Run {
     return true;
   }
 
-  bool measure_job(const StagedJob& staged, const std::vector<VolumeUnderTest>& sides,
+  bool measure_job(const StagedJob& staged, const std::vector<Side>& sides,
                    const Baselines& baselines, const std::optional<AutoRuns>& limits,
                    TimeEstimate& estimate) {
     const Job& job = *staged.job;
-    std::vector<SideState> standing(sides.size());
-    for (SideState& state : standing) state.first.resize(job.points());
+    std::vector<SideState> states(sides.size());
+    for (SideState& state : states) state.first_measurements.resize(job.points());
     Repetitions repetitions(runs_of(job, request_), limits, now_ns,
                             [this](bool ends) { return clients_.value_of_first(ends); });
     const NewMeasurements added(results_);
     while (!ended_early(added.list()) && repetitions.next(added.list())) {
       estimate.set_runs(repetitions.expected());
-      tell(estimate);
-      for (SideState& state : standing) state.point.reset();  // fresh files for each repetition
-      if (request_.stop.stop_requested()) return false;       // the files of the last one stay
+      announce(estimate);
+      for (SideState& state : states) state.point.reset();  // fresh files for each repetition
+      if (request_.stop.stop_requested()) return false;     // those of the last one remain
       if (repetitions.run() > 1) change_places(job, sides);
       for (const std::uint64_t point :
            order_of_points(repetitions.run(), job.points(), job.turns())) {
-        const auto number = static_cast<std::uint32_t>(repetitions.run() + point);
-        for (const std::size_t turn : turns_of(number, sides.size())) {
-          const VolumeUnderTest& side = sides[turn];
+        const auto round = static_cast<std::uint32_t>(repetitions.run() + point);
+        for (const std::size_t i : turns_of(round, sides.size())) {
+          const Side& side = sides[i];
           const Volumes volumes = volumes_of(job, point, side);
-          const PointRun turned{.request = request_,
-                                .clients = clients_,
-                                .observer = observer_,
-                                .baselines = baselines,
-                                .staged = staged,
-                                .side = side,
-                                .number = turn,
-                                .volumes = volumes,
-                                .point = point,
-                                .repetitions = repetitions,
-                                .estimate = estimate};
-          if (!measure_point(turned, standing[turn])) return false;
+          const PointRun point_run{.request = request_,
+                                   .clients = clients_,
+                                   .observer = observer_,
+                                   .baselines = baselines,
+                                   .staged = staged,
+                                   .side = side,
+                                   .side_index = i,
+                                   .volumes = volumes,
+                                   .point = point,
+                                   .repetitions = repetitions,
+                                   .estimate = estimate};
+          if (!measure_point(point_run, states[i])) return false;
           if (volumes.far.empty() || !share_far(sides)) continue;
-          for (SideState& state : standing) {
-            if (&state != &standing[turn]) state.point.reset();
+          for (SideState& state : states) {
+            if (&state != &states[i]) state.point.reset();
           }
         }
       }

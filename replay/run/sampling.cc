@@ -105,7 +105,7 @@ void fill_sample(Sample& sample, const ReplayOutcome& outcome, const PathTable& 
     sample.examples.push_back({example.position, example.thread,
                                std::string(operation_info(example.kind).name),
                                paths.relative(example.path), example.expected, example.result,
-                               std::string(divergence_class_name(example.kind_of))});
+                               std::string(divergence_class_name(example.divergence_class))});
   }
   add_failed_calls(outcome, sample);
   for (std::size_t i = 0; i < kOperationKinds; ++i) {

@@ -62,37 +62,37 @@ class Trials {
   std::map<std::pair<FileSystemKind, std::uint64_t>, std::optional<FreshSpace>> known_;
 };
 
-void check_alone(const UntouchedVolume& volume, Trials& trials) {
-  const std::uint64_t bytes = volume.volume->capacity();
-  const bool has_quota = volume.volume->host().has_quota;
+void check_alone(const UntouchedVolume& untouched, Trials& trials) {
+  const std::uint64_t bytes = untouched.volume->capacity();
+  const bool has_quota = untouched.volume->host().has_quota;
   // A volume with the size of an image for these jobs has space, whatever the file system keeps.
   const MeasureFresh measure = [&](FileSystemKind kind) { return trials.of(kind, bytes); };
-  const bool ample = bytes >= volume.needs->image(volume.role);
-  for (const SideNeeds::OfJob& job : volume.needs->jobs) {
-    const VolumeNeeds& needs = needs_of(job, volume.role);
-    if (volume.kind == TargetKind::directory) {
-      check_capacity(needs, job.trees, bytes, volume.volume->free_entries(), volume.name,
+  const bool ample = bytes >= untouched.needs->image(untouched.role);
+  for (const SideNeeds::OfJob& job : untouched.needs->jobs) {
+    const VolumeNeeds& needs = needs_of(job, untouched.role);
+    if (untouched.kind == TargetKind::directory) {
+      check_capacity(needs, job.trees, bytes, untouched.volume->free_entries(), untouched.name,
                      with_quota_advice(has_quota, job.advice));
     } else {
-      check_formatted_capacity(needs, bytes, volume.name, job.advice,
+      check_formatted_capacity(needs, bytes, untouched.name, job.advice,
                                ample ? MeasureFresh() : measure);
     }
   }
 }
 
 // What a job takes of the file system below. Directories are cleared after each job; images stay.
-std::uint64_t taken_by(const UntouchedVolume& volume, const HostSpace& host, std::size_t job) {
-  if (volume.kind != TargetKind::directory) return host.taken;
-  if (job >= volume.needs->jobs.size()) return 0;
-  const SideNeeds::OfJob& of_job = volume.needs->jobs[job];
-  return needs_of(of_job, volume.role).least * of_job.trees;
+std::uint64_t taken_by(const UntouchedVolume& untouched, const HostSpace& host, std::size_t job) {
+  if (untouched.kind != TargetKind::directory) return host.taken;
+  if (job >= untouched.needs->jobs.size()) return 0;
+  const SideNeeds::OfJob& of_job = untouched.needs->jobs[job];
+  return needs_of(of_job, untouched.role).least * of_job.trees;
 }
 
 // Volumes with files on the same file system.
 class SharedHost {
  public:
-  void add(const UntouchedVolume& volume, const HostSpace& host) {
-    volumes_.emplace_back(&volume, host);
+  void add(const UntouchedVolume& untouched, const HostSpace& host) {
+    volumes_.emplace_back(&untouched, host);
   }
 
   void check() const {
@@ -135,10 +135,10 @@ std::uint64_t SideNeeds::image(Role role) const {
 void check_space(std::span<const UntouchedVolume> volumes, MountCapability power) {
   Trials trials(power);
   std::map<dev_t, SharedHost> hosts;
-  for (const UntouchedVolume& volume : volumes) {
-    check_alone(volume, trials);
-    const HostSpace host = volume.volume->host();
-    if (host.file_system != 0) hosts[host.file_system].add(volume, host);
+  for (const UntouchedVolume& untouched : volumes) {
+    check_alone(untouched, trials);
+    const HostSpace host = untouched.volume->host();
+    if (host.file_system != 0) hosts[host.file_system].add(untouched, host);
   }
   for (const auto& [file_system, host] : hosts) host.check();
 }

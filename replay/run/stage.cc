@@ -355,7 +355,7 @@ void open_sides(const RunRequest& request, const ChosenTargets& targets,
   opener.check();
   if (targets.against.empty()) return;
   stage.sides.front().name = request.targets.near->text();
-  for (const VolumeUnderTest& side : stage.sides) {
+  for (const Side& side : stage.sides) {
     if (!request.targets.against.empty()) {
       add_label(*side.by_part.front().near, side.name, *side.result);
     }

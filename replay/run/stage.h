@@ -14,8 +14,9 @@
 
 namespace filereel {
 
-// A volume under test with its far volumes, and the result filled from them.
-struct VolumeUnderTest {
+// One of the sides that take turns: a volume under test with its far volumes, and the result that
+// they fill.
+struct Side {
   std::vector<Volumes> by_part;  // of near, by Job::part; one if near has no parts
   Result* result = nullptr;
   std::string name;  // on the terminal; empty with a single side
@@ -31,7 +32,7 @@ struct StagedJob {
 
 struct Stage {
   std::vector<std::unique_ptr<Volume>> volumes;
-  std::vector<VolumeUnderTest> sides;
+  std::vector<Side> sides;
   std::vector<StagedJob> jobs;  // file system by file system
 
   // Begins the use of all volumes. What exists comes first: if an image cannot be created after

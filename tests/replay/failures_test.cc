@@ -43,7 +43,7 @@ TEST_CASE("other content is told by its first byte in the file") {
                              .path = "a",
                              .expected = 4096,
                              .result = 8200,
-                             .kind_of = "content"}) ==
+                             .divergence_class = "content"}) ==
         "position 7, thread 1, read a: the content differs from byte 8200 of the file on");
 }
 

@@ -15,6 +15,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "tests/kept_file.h"
+
 namespace filereel {
 namespace {
 
@@ -24,11 +26,9 @@ using Lines = std::vector<std::string>;
 // rows of parameters are written into it, not only reported.
 class CheckedDocument {
  public:
-  explicit CheckedDocument(const std::string& name)
-      : path_(std::string(std::getenv("FILEREEL_TEST_DATA")) + "/../docs/" + name) {
-    std::ifstream file(path_);
-    for (std::string line; std::getline(file, line);) lines_.push_back(line);
-    REQUIRE(!lines_.empty());
+  explicit CheckedDocument(const std::string& name) : name_("../docs/" + name) {
+    std::istringstream text(kept_file(name_));
+    for (std::string line; std::getline(text, line);) lines_.push_back(line);
   }
 
   // The lines of the section that are rows of parameters are these.
@@ -47,7 +47,8 @@ class CheckedDocument {
                     expected.end());
       replace(begin, end, others);
     }
-    FAIL_CHECK(path_, ": ", heading, " must have\n", fmt::format("{}", fmt::join(expected, "\n")));
+    FAIL_CHECK(name_, ": ", heading, remark(), " must have\n",
+               fmt::format("{}", fmt::join(expected, "\n")));
   }
 
   // An entry of a man page begins with the tag; a missing one is added at the end of the section.
@@ -64,11 +65,16 @@ class CheckedDocument {
       more.insert(more.end(), text.begin(), text.end());
       replace(begin, end, more);
     }
-    FAIL_CHECK(path_, ": ", heading, " lacks\n.TP\n", tag, "\n",
+    FAIL_CHECK(name_, ": ", heading, remark(), " lacks\n.TP\n", tag, "\n",
                fmt::format("{}", fmt::join(text, "\n")));
   }
 
  private:
+  static std::string_view remark() {
+    return std::getenv("FILEREEL_WRITE_DOCUMENTS") ? " (has it now)"
+                                                   : " (FILEREEL_WRITE_DOCUMENTS=1 writes it)";
+  }
+
   // From the line behind the heading to the next heading.
   std::pair<std::size_t, std::size_t> section(const std::string& heading) const {
     std::size_t begin = 0;
@@ -87,11 +93,11 @@ class CheckedDocument {
     all.insert(all.end(), by.begin(), by.end());
     all.insert(all.end(), lines_.begin() + static_cast<std::ptrdiff_t>(end), lines_.end());
     lines_ = all;
-    std::ofstream file(path_);
+    std::ofstream file(std::string(std::getenv("FILEREEL_TEST_DATA")) + "/" + name_);
     for (const std::string& line : lines_) file << line << '\n';
   }
 
-  std::string path_;
+  std::string name_;  // below tests/
   Lines lines_;
 };
 
@@ -156,7 +162,7 @@ TEST_CASE("docs/plans.md has the rows of all parameters") {
   Lines parameters, kinds;
   for (const JobParameter& parameter : job_parameters()) {
     parameters.push_back(fmt::format("| `{}`, `{}` | {} | {} | {} |", parameter.key,
-                                     parameter.option, values_of(parameter), parameter.standard,
+                                     parameter.option, values_of(parameter), parameter.default_text,
                                      kinds_of(parameter)));
     std::string row = fmt::format("| `{}` |", parameter.option);
     for (const JobKind kind : job_kinds()) {

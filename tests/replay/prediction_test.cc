@@ -30,7 +30,7 @@ ReplayedVolume around(const std::string& name, double seconds, double spread = 0
 
 std::vector<std::uint32_t> ranks_of(const Prediction& prediction) {
   std::vector<std::uint32_t> ranks;
-  for (const PredictedTime& time : prediction.times) ranks.push_back(time.rank);
+  for (const PredictedTime& predicted : prediction.times) ranks.push_back(predicted.rank);
   return ranks;
 }
 

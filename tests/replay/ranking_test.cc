@@ -126,8 +126,8 @@ TEST_CASE("equal entries hardly ever get an order, however many there are") {
       groups.push_back(group_with(std::to_string(number), std::move(list)));
     }
     const Ranking ranking = rank_groups(groups);
-    for (const RankedMeasurement& measurement : ranking.measurements)
-      decided += measurement.decided() ? 1 : 0;
+    for (const RankedMeasurement& ranked : ranking.measurements)
+      decided += ranked.decided() ? 1 : 0;
   }
   CHECK(decided <= 4);  // about one is expected at most; five have a probability below 0.5 %
 }
@@ -258,14 +258,14 @@ TEST_CASE("with few runs there is no ranking, but what is indicated is marked") 
   }
   const Ranking ranking = rank_groups(groups);
   std::size_t unranked = 0, indicated = 0;
-  for (const RankedMeasurement& measurement : ranking.measurements) {
-    if (measurement.has_ranks()) continue;
+  for (const RankedMeasurement& ranked : ranking.measurements) {
+    if (ranked.has_ranks()) continue;
     ++unranked;
-    const bool last = entry_of(measurement, 2).indicated.size() == 2;
+    const bool last = entry_of(ranked, 2).indicated.size() == 2;
     indicated += last ? 1 : 0;
-    if (last) CHECK(measurement.runs_needed.value_or(0) > 3);
-    CHECK(entry_of(measurement, 2).rank == 0);
-    CHECK(measurement.fastest() == nullptr);
+    if (last) CHECK(ranked.runs_needed.value_or(0) > 3);
+    CHECK(entry_of(ranked, 2).rank == 0);
+    CHECK(ranked.fastest() == nullptr);
   }
   CHECK(unranked > 30);
   CHECK(indicated > 20);

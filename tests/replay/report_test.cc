@@ -329,11 +329,11 @@ TEST_CASE("a result that failed or ended early comes before conclusions about sp
 
 TEST_CASE("a directory has one name, however it was named") {
   std::vector<ReportedResult> results(2, {"drive.json", sample_replay()});
-  for (ReportedResult& result : results) {
-    result.result.volumes.resize(1);
-    result.result.volumes.front().drives.clear();
-    result.result.volumes.front().target_kind = "directory";
-    result.result.label.clear();
+  for (ReportedResult& reported : results) {
+    reported.result.volumes.resize(1);
+    reported.result.volumes.front().drives.clear();
+    reported.result.volumes.front().target_kind = "directory";
+    reported.result.label.clear();
   }
   results[0].result.volumes.front().target = "cand";
   results[1].result.volumes.front().target = "/mnt/one/cand";

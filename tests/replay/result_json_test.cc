@@ -311,7 +311,7 @@ TEST_CASE("a replay of a reel comes back as it was written") {
   CHECK(sample.slowest.at(0).service_us == 39'000);
   CHECK_FALSE(sample.slowest.at(1).service_us);
   CHECK(sample.tree->examples.at(0).path == "a/c");
-  CHECK(sample.examples.at(1).kind_of == "consequence");
+  CHECK(sample.examples.at(1).divergence_class == "consequence");
 }
 
 TEST_CASE("a replay has its parameters, its classes and its rate of operations in the JSON") {

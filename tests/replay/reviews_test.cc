@@ -108,8 +108,8 @@ TEST_CASE("C: 36 runs of 20 seconds take 12 minutes") {
 TEST_CASE("C: the file server's requests have a mean of 11.08 KiB") {
   const Recipe recipe = catalogue_workload("iometer-fileserver").recipe(0, 1);
   double bytes = 0;
-  for (const SizeShare& size : recipe.phases.front().threads.front().access->sizes) {
-    bytes += static_cast<double>(size.size) * size.share / 100'000;
+  for (const SizeShare& share : recipe.phases.front().threads.front().access->sizes) {
+    bytes += static_cast<double>(share.size) * share.share / 100'000;
   }
   CHECK(bytes / 1024 == doctest::Approx(11.08));
 }

@@ -336,9 +336,9 @@ TEST_CASE("the provable change is a longer time unless only a shorter one is pos
   // One proof passes its error budget to the others, so the change may be below the provable one.
   SimulatedDrive drive(18);
   const Result base = drive.session(1), fresh = drive.session(6);
-  for (const ComparedMeasurement& measurement : compare(base, fresh).measurements) {
-    CHECK(measurement.verdict == Verdict::slower);
-    CHECK_FALSE(measurement.time.provable_change());
+  for (const ComparedMeasurement& compared : compare(base, fresh).measurements) {
+    CHECK(compared.verdict == Verdict::slower);
+    CHECK_FALSE(compared.time.provable_change());
   }
 }
 

@@ -54,6 +54,19 @@ TEST_CASE("transactions are shown where there are some") {
   CHECK(text.contains("transactions 6000, 3000/s"));
 }
 
+TEST_CASE("a replay with failed calls has amounts, but neither rates nor latencies") {
+  Result result = sample_replay();
+  for (Sample& sample : result.measurements[0].samples) {
+    sample.failed_calls = {{"near", "open", "EACCES", 1}};
+  }
+  const std::string text = format_result(result, plain);
+  const std::size_t begin = text.find("\noperations ");
+  REQUIRE(begin != std::string::npos);
+  const std::string details = text.substr(begin);
+  CHECK_FALSE(details.contains("/s"));
+  CHECK_FALSE(details.contains(" 0 s"));
+}
+
 TEST_CASE("a replay without a volume has no durable time") {
   Result result = sample_replay();
   result.volumes.clear();

@@ -203,8 +203,8 @@ TEST_CASE("the page cache is read for ten minutes in 32 GiB, and at its most whe
 std::pair<double, std::size_t> mix_of(std::string_view name) {
   const Recipe recipe = points_of(name).at(0);
   double mean = 0;
-  for (const SizeShare& size : access_of(recipe).sizes) {
-    mean += static_cast<double>(size.size) * size.share / 100'000;
+  for (const SizeShare& share : access_of(recipe).sizes) {
+    mean += static_cast<double>(share.size) * share.share / 100'000;
   }
   return {mean, access_of(recipe).sizes.size()};
 }

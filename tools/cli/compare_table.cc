@@ -189,20 +189,20 @@ struct Undecided {
 std::string reasons(const ResultComparison& comparison, const Parameters& shared, bool folded) {
   constexpr std::size_t kFew = 3;
   std::vector<Undecided> all;
-  for (const ComparedMeasurement& measurement : comparison.measurements) {
-    if (measurement.verdict != Verdict::cannot_tell) continue;
+  for (const ComparedMeasurement& compared : comparison.measurements) {
+    if (compared.verdict != Verdict::cannot_tell) continue;
     // The table has each interval. It may exclude zero: p is corrected for all measurements.
-    const bool indicated = measurement.indicated().has_value();
-    const std::uint32_t more = measurement.more_runs.value_or(0);
-    const bool uncertain = more > 0 && measurement.time.ratio_interval && !indicated;
+    const bool indicated = compared.indicated().has_value();
+    const std::uint32_t more = compared.more_runs.value_or(0);
+    const bool uncertain = more > 0 && compared.time.ratio_interval && !indicated;
     const std::string reason = indicated   ? "not proven"
                                : uncertain ? "not certain with this many runs"
-                                           : measurement.reason();
+                                           : compared.reason();
     auto same = std::ranges::find_if(all, [&](const Undecided& other) {
       return other.reason == reason && (other.most > 0) == (more > 0);
     });
     if (same == all.end()) same = all.insert(same, {reason, indicated, {}, more, more});
-    same->keys.push_back(&measurement.key);
+    same->keys.push_back(&compared.key);
     same->fewest = std::min(same->fewest, more);
     same->most = std::max(same->most, more);
   }
@@ -310,11 +310,11 @@ std::string format_self_comparison(const SelfComparison& self, const Session& se
   const std::string several = fmt::format("{} and {}", self.halves, self.halves);
   Rows rows = {{"measurement", "median", "spread", "false", "provable"}};
   if (self.halves > 0) rows[0].emplace_back(several);
-  for (const SelfMeasurement& measurement : self.measurements) {
-    Row row = {printable(key_text(measurement.key)), format_duration(measurement.median_s),
-               fmt::format("{:.1f} %", measurement.spread * 100),
-               fmt::format("{}", measurement.false_alarms), provable_text(measurement.provable)};
-    if (self.halves > 0) row.emplace_back(provable_text(measurement.provable_of_halves));
+  for (const SelfMeasurement& figure : self.measurements) {
+    Row row = {printable(key_text(figure.key)), format_duration(figure.median_s),
+               fmt::format("{:.1f} %", figure.spread * 100), fmt::format("{}", figure.false_alarms),
+               provable_text(figure.provable)};
+    if (self.halves > 0) row.emplace_back(provable_text(figure.provable_of_halves));
     rows.push_back(std::move(row));
   }
   std::string text;

@@ -23,18 +23,26 @@ std::string duration(double us) {
   return format_duration(us * 1e-6);
 }
 
+// "-" without samples that count.
+std::string latency_cell(const LatencySummary& latency, double LatencySummary::* figure) {
+  return latency.count > 0 ? duration(latency.*figure) : "-";
+}
+
 // In 10^6 bytes per second.
 std::string speed(std::uint64_t bytes, double seconds) {
   if (seconds <= 0) return "-";
   return format_number(static_cast<double>(bytes) / 1e6 / seconds) + " MB/s";
 }
 
+// A sample in which calls failed has amounts, but no rates.
 std::string totals(const Measurement& measurement, const Sample& sample) {
   std::string text;
+  const bool failed = has_failed(sample);
   const auto line = [&](std::string_view what, const std::string& figure) {
     text += fmt::format("{:<12} {}\n", what, figure);
   };
   const auto done = [&](std::string_view what, std::uint64_t number) {
+    if (failed) return line(what, fmt::format("{}", number));
     const double rate = sample.elapsed_s > 0 ? static_cast<double>(number) / sample.elapsed_s : 0.0;
     line(what, fmt::format("{}, {}/s", number, format_number(rate)));
   };
@@ -44,6 +52,7 @@ std::string totals(const Measurement& measurement, const Sample& sample) {
   double Sample::* const until = rate_time(measurement);
   const auto moved = [&](std::string_view what, std::uint64_t bytes) {
     if (bytes == 0) return;
+    if (failed) return line(what, format_size(bytes));
     line(what, fmt::format("{}, {}", format_size(bytes), speed(bytes, sample.*until)));
   };
   moved("read", reel.bytes_read);
@@ -67,8 +76,11 @@ std::string kinds(const Measurement& measurement, const Bold& bold) {
     const LatencySummary& latency = pooled.summary(share.kind);
     rows.push_back({share.kind, fmt::format("{}", share.count),
                     share.errors > 0 ? fmt::format("{}", share.errors) : "-",
-                    share.bytes > 0 ? format_size(share.bytes) : "-", duration(latency.p50_us),
-                    duration(latency.p99_us), duration(latency.p999_us), duration(latency.max_us)});
+                    share.bytes > 0 ? format_size(share.bytes) : "-",
+                    latency_cell(latency, &LatencySummary::p50_us),
+                    latency_cell(latency, &LatencySummary::p99_us),
+                    latency_cell(latency, &LatencySummary::p999_us),
+                    latency_cell(latency, &LatencySummary::max_us)});
   }
   return format_table(rows, bold);
 }
@@ -104,7 +116,8 @@ std::string verdict(const Measurement& measurement, const Sample& sample) {
   std::string text = wrapped(result_verdict(all), 2);
   for (const DivergenceExample& example : sample.examples) {
     text += wrapped(
-        fmt::format("  {} ({})", describe_divergence(example), printable(example.kind_of)), 4);
+        fmt::format("  {} ({})", describe_divergence(example), printable(example.divergence_class)),
+        4);
   }
   if (!sample.tree) return text;
   const TreeComparison& tree = *sample.tree;

@@ -300,9 +300,11 @@ void require_verified(std::span<const Result> results) {
   for (const Result& result : results) {
     const std::string differs = failures_of(result);
     if (differs.empty()) continue;
-    throw Error(ErrorKind::failed, fmt::format("verification failed: {}; see docs/reel-tools.md "
-                                               "for the classes, or use --allow-divergence",
-                                               differs));
+    throw Error(ErrorKind::failed,
+                fmt::format("verification failed: {}; see docs/reel-tools.md for the classes and "
+                            "'filereel show REEL --operations' for the operations, or use "
+                            "--allow-divergence",
+                            differs));
   }
 }
 

@@ -25,11 +25,12 @@ std::string time_table(const StoredPrediction& stored, const Bold& bold) {
   const double recorded_s = stored.program.recorded_s;
   Rows rows = {{"volume", "rank", "expected time", std::string(interval_name(stored.prediction)),
                 "vs recorded"}};
-  for (const PredictedTime& time : stored.prediction.times) {
-    rows.push_back({volume_text(stored.volumes[time.volume]), rank_text(time, stored.prediction),
-                    time.median_s > 0 ? format_duration(time.median_s) : "-",
-                    time.interval ? range_text(*time.interval) : "-",
-                    ratio_cell(time, recorded_s)});
+  for (const PredictedTime& predicted : stored.prediction.times) {
+    rows.push_back({volume_text(stored.volumes[predicted.volume]),
+                    rank_text(predicted, stored.prediction),
+                    predicted.median_s > 0 ? format_duration(predicted.median_s) : "-",
+                    predicted.interval ? range_text(*predicted.interval) : "-",
+                    ratio_cell(predicted, recorded_s)});
   }
   return format_table(rows, bold);
 }
@@ -49,11 +50,11 @@ std::string format_prediction(const StoredPrediction& stored, const Bold& bold) 
   std::string text = fmt::format("{}: {} where it was recorded\n\n", program_name(stored.program),
                                  format_duration(stored.program.recorded_s)) +
                      time_table(stored, bold);
-  for (const PredictedTime& time : stored.prediction.times) {
-    if (time.rank > 0) continue;
-    text += wrapped(
-        fmt::format("{}: no prediction: {}", volume_text(stored.volumes[time.volume]), time.reason),
-        2);
+  for (const PredictedTime& predicted : stored.prediction.times) {
+    if (predicted.rank > 0) continue;
+    text += wrapped(fmt::format("{}: no prediction: {}",
+                                volume_text(stored.volumes[predicted.volume]), predicted.reason),
+                    2);
   }
   text += "\n" + wrapped(conclusion_text(stored), 0) + limits_text(stored) +
           wrapped(reliability_text(stored), 2);

@@ -80,10 +80,10 @@ void mark_reference(const std::string& name, std::vector<ReportedResult>& result
   if (name.empty()) return;
   bool any = false;
   std::vector<std::string> names;
-  for (ReportedResult& result : results) {
-    result.reference = result.result.label == name || result.file == name;
-    any = any || result.reference;
-    names.push_back(result.result.label.empty() ? result.file : result.result.label);
+  for (ReportedResult& reported : results) {
+    reported.reference = reported.result.label == name || reported.file == name;
+    any = any || reported.reference;
+    names.push_back(reported.result.label.empty() ? reported.file : reported.result.label);
   }
   if (any) return;
   throw Error(
@@ -106,7 +106,7 @@ void report(const ReportArguments& arguments, const Session& session) {
                 "report needs a result: filereel report RESULT.json -o FILE.html");
   }
   std::vector<Result*> all;
-  for (ReportedResult& result : results) all.push_back(&result.result);
+  for (ReportedResult& reported : results) all.push_back(&reported.result);
   name_alike(all);
   mark_reference(arguments.reference, results);
   for (const ReportOutput& output : outputs) {

@@ -343,7 +343,7 @@ void add_show_command(CLI::App& app, Session& session) {
   const auto arguments = std::make_shared<ShowArguments>();
   command->add_option("NAME", arguments->name, "Catalogue name or file")->required();
   command->add_flag("--json", arguments->json, "Print JSON");
-  command->add_flag("--full", arguments->full, "Show the jobs of a plan with --full");
+  command->add_flag("--full", arguments->full, "Show the jobs of a full run (run --full)");
   command->add_flag("--operations", arguments->operations,
                     "Print every operation of a reel, one per line");
   command->add_option("--measurement", arguments->measurement,

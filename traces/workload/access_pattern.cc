@@ -131,12 +131,12 @@ AccessPattern::AccessPattern(const AccessMix& mix, const FileSpace& space, std::
   end_ = zone.end;
   next_ = begin_;
   std::uint32_t shares = 0;
-  for (const SizeShare& size : mix.sizes) {
-    const std::uint64_t align = mix.align > 0 ? mix.align : size.size;
-    sizes_.push_back({.bytes = size.size,
+  for (const SizeShare& share : mix.sizes) {
+    const std::uint64_t align = mix.align > 0 ? mix.align : share.size;
+    sizes_.push_back({.bytes = share.size,
                       .align = align,
-                      .spots = (end_ - begin_ - size.size) / align + 1,
-                      .share = shares += size.share});
+                      .spots = (end_ - begin_ - share.size) / align + 1,
+                      .share = shares += share.share});
   }
   if (mix.hot.kind == HotSpots::Kind::zipf) {
     spot_bytes_ = sizes_.front().align;

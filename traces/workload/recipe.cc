@@ -59,12 +59,12 @@ std::uint64_t largest_access(const Recipe& recipe, std::size_t group) {
   for (const RecipePhase& phase : recipe.phases) {
     for (const RecipeThreads& threads : phase.threads) {
       if (threads.files != group || !threads.access) continue;
-      for (const SizeShare& size : threads.access->sizes) {
+      for (const SizeShare& share : threads.access->sizes) {
         // Disjoint threads need space for it each.
         const std::uint64_t parts = threads.access->disjoint ? threads.count : 1;
         const double zone = threads.access->zone_end - threads.access->zone_begin;
         // Zones start and end at whole pages.
-        const std::uint64_t pages = size.size / kGrain + 2;
+        const std::uint64_t pages = share.size / kGrain + 2;
         const double room = static_cast<double>(pages * kGrain * parts) / zone;
         largest = std::max(largest, static_cast<std::uint64_t>(std::ceil(room)));
       }

@@ -93,7 +93,7 @@ std::uint64_t volumes_of(const RecipeFiles& files) {
 std::uint64_t largest_transfer(const RecipeThreads& threads) {
   std::uint64_t largest = largest_block(threads);
   if (!threads.access) return largest;
-  for (const SizeShare& size : threads.access->sizes) largest = std::max(largest, size.size);
+  for (const SizeShare& share : threads.access->sizes) largest = std::max(largest, share.size);
   return largest;
 }
 

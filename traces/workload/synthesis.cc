@@ -401,8 +401,8 @@ Trace Synthesis::trace(std::size_t phase) const {
     if (threads.access) {
       const auto files = state_->layout(threads.files).access_files().size();
       trace.slots = std::max(trace.slots, static_cast<FileSlot>(files));
-      for (const SizeShare& size : threads.access->sizes) {
-        trace.largest_io = std::max(trace.largest_io, size.size);
+      for (const SizeShare& share : threads.access->sizes) {
+        trace.largest_io = std::max(trace.largest_io, share.size);
       }
     } else {
       trace.largest_io = std::max(trace.largest_io, largest_block(threads));
