@@ -78,8 +78,7 @@ bool has_one_definition(const MatchedMeasurement& matched) {
 
 std::optional<CountedMeasurement> counted_by_metric(const MatchedMeasurement& matched,
                                                     const Metric& metric) {
-  const bool of_bytes = metric.unit == Unit::mb_per_s && !metric.by_calls;
-  if (of_bytes && !has_one_definition(matched)) return std::nullopt;
+  if (metric.of_bytes && !has_one_definition(matched)) return std::nullopt;
   std::optional<MetricSource> source;
   return counted_by(matched, metric,
                     [&](const SampleSource& of, const Sample& sample) -> std::optional<RunFigures> {

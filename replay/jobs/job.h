@@ -1,10 +1,10 @@
 // How jobs work: a Job declares what a kind of work needs and does, and a FittedJob does so for one
 // point of its sweep on certain volumes. The runner calls check() and needs() before any volume is
-// touched, then fit() after it has been prepared, then make_replay() for each step. There are three
-// kinds (fc_test_job.cc, workload_job.cc, trace_job.cc); job_wrappers.h has the base of jobs that
-// wrap another one. What kinds have in common is in files for one purpose each, such as fitting.h
-// (names and limits) and room.h (space). Start with FittedJob and Job here, then read
-// fc_test_job.cc.
+// touched, then fit() after it has been prepared, then make_replay() for each step. The kinds
+// are in files of their own (fc_test_job.cc, workload_job.cc, trace_job.cc); job_wrappers.h has the
+// base of jobs that wrap another one. What kinds have in common is in files for one purpose each,
+// such as fitting.h (names and limits) and room.h (space). Start with FittedJob and Job here, then
+// read fc_test_job.cc.
 //
 // A job: one thing to measure, described to the runner (runner.h).
 //

@@ -213,6 +213,7 @@ constexpr auto kParameters = std::to_array<JobParameter>({
      .value_name = "FACTOR",
      .values = "above 0; see [file-sets.md](file-sets.md), [workloads.md](workloads.md)",
      .default_text = "1",
+     .inapplicable_reason = kAppliesToAll,
      .inapplicable_reason_recorded = kWholeTrace,
      .set = set_scale},
     {.key = "block_size",
@@ -356,6 +357,7 @@ constexpr auto kParameters = std::to_array<JobParameter>({
      .default_text = "`results`",
      .candidates = verification_candidates,
      .swept = true,
+     .inapplicable_reason = kAppliesToAll,
      .set = set_verify},
     {.key = "engine",
      .option = "--engine",
@@ -365,6 +367,7 @@ constexpr auto kParameters = std::to_array<JobParameter>({
      .default_text = "`auto`",
      .candidates = engine_candidates,
      .swept = true,
+     .inapplicable_reason = kAppliesToAll,
      .set = set_engine},
     {.key = "warm",
      .option = "--warm",
@@ -373,6 +376,7 @@ constexpr auto kParameters = std::to_array<JobParameter>({
      .values = "`true`: leave the caches as they are",
      .default_text = "`false`",
      .form = flag,
+     .inapplicable_reason = kAppliesToAll,
      .set = [](JobOptions& o, Values v) { o.warm = truth(v.front()); }},
 });
 

@@ -69,11 +69,12 @@ struct Candidate {
 // Without descriptions.
 std::vector<Candidate> candidates_of(std::span<const std::string_view> names);
 
-// Why a parameter does not apply to jobs of each kind; "" if it does. Applies to all, or takes an
-// answer for each kind: a new kind compiles only once each such row has a reason for it, or "".
+// Why a parameter does not apply to jobs of each kind; "" if it does. kAppliesToAll, or an answer
+// for each kind: a new kind compiles only once each such row has a reason for it, or "".
 class InapplicableReasons {
  public:
-  constexpr InapplicableReasons() = default;
+  struct None {};
+  constexpr InapplicableReasons(None) {}
   template <class... Reasons>
     requires(sizeof...(Reasons) == kJobKinds)
   constexpr InapplicableReasons(Reasons... in_order_of_kinds) : reasons_{in_order_of_kinds...} {}
@@ -85,6 +86,7 @@ class InapplicableReasons {
  private:
   std::array<std::string_view, kJobKinds> reasons_ = {};
 };
+inline constexpr InapplicableReasons kAppliesToAll = InapplicableReasons::None();
 
 // One row for each parameter. Everything else that lists parameters is derived from the rows (help,
 // completion, plans, sweeps) or compared with them by tests/replay/job_options_test.cc (documents).
@@ -103,7 +105,7 @@ struct JobParameter {
   // Values to choose from, or examples of them; null: none.
   std::vector<Candidate> (*candidates)() = nullptr;
   bool swept = false;  // FC-Test and recorded traces can sweep it (--sweep)
-  InapplicableReasons inapplicable_reason = {};
+  InapplicableReasons inapplicable_reason;
   // Why it does not apply to a recorded trace, although it does to a simulated one; or "".
   std::string_view inapplicable_reason_recorded = {};
   // Sets the values: one unless it is a list. Throws Error(usage) naming the possible values,

@@ -23,7 +23,7 @@ Jobs only(std::unique_ptr<Job> job) {
 }
 
 // The first match is used.
-constexpr std::array<JobSource, 5> kSources = {{
+constexpr auto kSources = std::to_array<JobSource>({
     {JobKind::fc_test, false, [](const CatalogueItem& item) { return item.kind == file_set; },
      [](const CatalogueItem& item, const JobOptions& options) {
        if (item.document) {
@@ -56,7 +56,7 @@ constexpr std::array<JobSource, 5> kSources = {{
      [](const CatalogueItem& item, const JobOptions& options) {
        return only(make_workload_job(workload_of(item), options));
      }},
-}};
+});
 
 }  // namespace
 

@@ -1,5 +1,5 @@
-// From items of the catalogue to jobs: the table of the kinds. To add a kind, write a file that
-// creates its jobs (job_makers.h), a line in the table, and a line in replay/results/result.cc.
+// From items of the catalogue to jobs: the table of the kinds. CONTRIBUTING.md says what a new kind
+// needs.
 #pragma once
 
 #include "replay/jobs/job_makers.h"

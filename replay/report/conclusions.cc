@@ -333,7 +333,7 @@ void add_main_figures(Results results, const Overview& overview, Findings& findi
   if (parts.empty()) return;
   std::vector<std::string> texts;
   for (const Part& one : std::span(parts).first(std::min(kNamed, parts.size()))) {
-    const bool rate = one.metric->unit == Unit::mb_per_s || one.metric->unit == Unit::per_second;
+    const bool rate = is_rate(one.metric->unit);
     const std::string low = figure_text(one.metric->unit, one.low),
                       high = figure_text(one.metric->unit, one.high);
     texts.push_back(fmt::format("{} {}{}{}{}", one.name, low, low == high ? "" : " to ",

@@ -138,6 +138,13 @@ std::string step_of(const Measurement& measurement) {
          point_text(measurement.parameters);
 }
 
+std::string title_of(const WorkRecord& work) {
+  if (work.set.empty()) return work.job;
+  const bool usual = std::ranges::any_of(
+      job_kinds(), [&](JobKind kind) { return work.job == info_of(kind).name; });
+  return usual ? work.set : fmt::format("{} {}", work.job, work.set);
+}
+
 std::string subject_of(const Measurement& measurement) {
   const JobKindInfo& kind = info_of(measurement.kind);
   if (kind.by_set) return fmt::format("{} {}", step_of(measurement), measurement.set);

@@ -150,7 +150,11 @@ Json plan_json(const Result& result) {
                             {"axes", job.axes},
                             {"settings", settings_text(job, result.volumes)}});
   }
-  json["work"] = plan.work;
+  json["work"] = Json::array();
+  for (const WorkRecord& work : plan.work) {
+    json["work"].push_back(work);
+    json["work"].back()["title"] = title_of(work);
+  }
   put(json, "auto_runs", plan.auto_runs);
   return json;
 }
@@ -216,6 +220,7 @@ Json metrics_data() {
                     {"title", metric.title},
                     {"heading", metric.heading},
                     {"unit", unit_name(metric.unit)},
+                    {"rate", is_rate(metric.unit)},
                     {"more", metric.more_is_better}});
   }
   return list;

@@ -134,13 +134,6 @@ std::string volumes(const Result& result) {
   return markdown_table(rows);
 }
 
-// "mp3", "cached mp3": a set of FC-Test with the name of its job, as step_of; otherwise the job.
-std::string name_of(const WorkRecord& work) {
-  if (work.set.empty()) return work.job;
-  return work.job == info_of(JobKind::fc_test).name ? work.set
-                                                    : fmt::format("{} {}", work.job, work.set);
-}
-
 // What each job does, in a line: as much of it as a reader takes in.
 void add_work(const Result& result, std::vector<std::string>& list) {
   constexpr std::size_t kFew = 4;
@@ -154,7 +147,7 @@ void add_work(const Result& result, std::vector<std::string>& list) {
     if (parts.empty()) continue;
     const bool cut = parts.size() < work.does.size() + (work.description.empty() ? 0 : 1);
     if (cut) parts.emplace_back("…");
-    list.push_back(fmt::format("{}: {}", name_of(work), fmt::join(parts, "; ")));
+    list.push_back(fmt::format("{}: {}", title_of(work), fmt::join(parts, "; ")));
   }
 }
 

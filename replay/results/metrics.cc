@@ -115,20 +115,25 @@ constexpr bool kBrief = true, kFull = false;
 constexpr std::string_view kMixedEnd = " (writes until durable)";
 
 constexpr auto kMetrics = std::to_array<Metric>({
-    {"mb_per_s", "MB/s (writes until durable)", "MB/s", Unit::mb_per_s, true, kBrief,
-     rate_of<&SampleRates::mb_per_s>},
+    {.name = "mb_per_s",
+     .title = "MB/s (writes until durable)",
+     .heading = "MB/s",
+     .brief = kBrief,
+     .of_sample = rate_of<&SampleRates::mb_per_s>,
+     .of_bytes = true},
     {.name = "read_mb_per_s",
      .title = "Read MB/s (writes until durable)",
      .heading = "read MB/s",
-     .of_sample = rate_of<&SampleRates::read_mb_per_s>,
-     .by_calls = true},
+     .of_sample = rate_of<&SampleRates::read_mb_per_s>},
     {.name = "written_mb_per_s",
      .title = "Written MB/s until durable",
      .heading = "written MB/s",
-     .of_sample = rate_of<&SampleRates::written_mb_per_s>,
-     .by_calls = true},
-    {"mb_per_s_elapsed", "MB/s until calls return", "MB/s (elapsed)", Unit::mb_per_s, true, kFull,
-     rate_of<&SampleRates::mb_per_s_elapsed>},
+     .of_sample = rate_of<&SampleRates::written_mb_per_s>},
+    {.name = "mb_per_s_elapsed",
+     .title = "MB/s until calls return",
+     .heading = "MB/s (elapsed)",
+     .of_sample = rate_of<&SampleRates::mb_per_s_elapsed>,
+     .of_bytes = true},
     {"files_per_s", "Files/s (writes until durable)", "files/s", Unit::per_second, true, kBrief,
      rate_of<&SampleRates::files_per_s>},
     {"operations_per_s", "Operations/s until calls return", "operations/s", Unit::per_second, true,
@@ -172,8 +177,11 @@ constexpr auto kMetrics = std::to_array<Metric>({
      cpu_share},
     {"cpu_s_per_1000_operations", "CPU time per 1,000 operations", "CPU per 1000", Unit::seconds,
      false, kFull, cpu_per_1000},
-    {"first_ended_mb_per_s", "MB/s until the first client ended", "MB/s (first ended)",
-     Unit::mb_per_s, true, kFull, until_first_ended<&ClientsSample::first_ended_bytes, 1'000'000>},
+    {.name = "first_ended_mb_per_s",
+     .title = "MB/s until the first client ended",
+     .heading = "MB/s (first ended)",
+     .of_sample = until_first_ended<&ClientsSample::first_ended_bytes, 1'000'000>,
+     .of_bytes = true},
     {"first_ended_operations_per_s", "Operations/s until the first client ended",
      "operations/s (first ended)", Unit::per_second, true, kFull,
      until_first_ended<&ClientsSample::first_ended_operations, 1>},
@@ -187,8 +195,23 @@ constexpr auto kMetrics = std::to_array<Metric>({
 }  // namespace
 
 std::string_view unit_name(Unit unit) {
-  static constexpr std::array<std::string_view, 5> kNames = {"MB/s", "1/s", "s", "us", "share"};
-  return kNames[static_cast<std::size_t>(unit)];
+  switch (unit) {
+    case Unit::mb_per_s:
+      return "MB/s";
+    case Unit::per_second:
+      return "1/s";
+    case Unit::seconds:
+      return "s";
+    case Unit::microseconds:
+      return "us";
+    case Unit::share:
+      return "share";
+  }
+  return "";
+}
+
+bool is_rate(Unit unit) {
+  return unit == Unit::mb_per_s || unit == Unit::per_second;
 }
 
 std::span<const Metric> metrics() {
@@ -200,8 +223,7 @@ const Metric* find_metric(std::string_view name) {
 }
 
 Middle middle_of(const Metric& metric) {
-  const bool is_rate = metric.unit == Unit::mb_per_s || metric.unit == Unit::per_second;
-  return is_rate ? Middle::of_rates : Middle::of_times;
+  return is_rate(metric.unit) ? Middle::of_rates : Middle::of_times;
 }
 
 std::string title_of(const Metric& metric, std::span<const Measurement* const> measurements) {

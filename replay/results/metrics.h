@@ -23,6 +23,7 @@ enum class Unit : std::uint8_t {
   share,         // 0 to 1
 };
 std::string_view unit_name(Unit unit);  // in data: "MB/s", "1/s", "s", "us", "share"
+bool is_rate(Unit unit);                // an amount per second
 
 // What a metric of one of the measurement's samples is calculated from.
 struct MetricSource {
@@ -49,7 +50,7 @@ struct Metric {
   std::string_view kind = {};
   double LatencySummary::* percentile = nullptr;
   bool longest = false;
-  bool by_calls = false;  // from the bytes of the calls (bytes_moved), not from Sample::bytes
+  bool of_bytes = false;  // from Sample::bytes, whose meaning has changed (same_bytes)
 };
 
 Middle middle_of(const Metric& metric);

@@ -45,28 +45,44 @@ std::optional<Spread> spread_of(std::span<const double> values, Middle middle) {
                 static_cast<std::uint32_t>(outliers(values).size())};
 }
 
+namespace {
+
+constexpr auto kKinds = std::to_array<JobKindInfo>({
+    {.kind = JobKind::fc_test,
+     .name = "fc-test",
+     .title = "FC-Test",
+     .plural = "FC-Test",
+     .work = "file set",
+     .method = "FC-Test creates, reads, copies and deletes realistic file sets: installations, "
+               "music, disk images, programs.",
+     .by_set = true},
+    {.kind = JobKind::workload,
+     .name = "workload",
+     .title = "workload",
+     .plural = "workloads",
+     .work = "recipe of",
+     .method = "Workloads run the phases of their recipes on generated files."},
+    {.kind = JobKind::trace,
+     .name = "trace",
+     .title = "recorded trace",
+     .plural = "recorded traces",
+     .work = "trace",
+     .method = "Recorded traces were replayed: the same operations on the same files, in an "
+               "order that preserves their dependencies. Each call was timed.",
+     .replays = true},
+});
+
+consteval bool has_row_of_each_kind() {
+  for (const JobKind kind : job_kinds()) {
+    if (kKinds[static_cast<std::size_t>(kind)].kind != kind) return false;
+  }
+  return kKinds.size() == kJobKinds;
+}
+static_assert(has_row_of_each_kind());  // in their order
+
+}  // namespace
+
 const JobKindInfo& info_of(JobKind kind) {
-  static constexpr std::array<JobKindInfo, kJobKinds> kKinds = {{
-      {.name = "fc-test",
-       .title = "FC-Test",
-       .plural = "FC-Test",
-       .work = "file set",
-       .method = "FC-Test creates, reads, copies and deletes realistic file sets: installations, "
-                 "music, disk images, programs.",
-       .by_set = true},
-      {.name = "workload",
-       .title = "workload",
-       .plural = "workloads",
-       .work = "recipe of",
-       .method = "Workloads run the phases of their recipes on generated files."},
-      {.name = "trace",
-       .title = "recorded trace",
-       .plural = "recorded traces",
-       .work = "trace",
-       .method = "Recorded traces were replayed: the same operations on the same files, in an "
-                 "order that preserves their dependencies. Each call was timed.",
-       .replays = true},
-  }};
   return kKinds[static_cast<std::size_t>(kind)];
 }
 

@@ -32,7 +32,7 @@ enum class JobKind : std::uint8_t {
   workload,  // the phases of a recipe, at the points of its sweep
   trace,     // a recorded trace
 };
-inline constexpr std::size_t kJobKinds = 3;
+inline constexpr std::size_t kJobKinds = static_cast<std::size_t>(JobKind::trace) + 1;  // the last
 
 constexpr std::array<JobKind, kJobKinds> job_kinds() {
   std::array<JobKind, kJobKinds> all = {};
@@ -42,6 +42,7 @@ constexpr std::array<JobKind, kJobKinds> job_kinds() {
 
 // Properties of a job kind for tables, comparisons and reports.
 struct JobKindInfo {
+  JobKind kind;
   std::string_view name;           // in results
   std::string_view title, plural;  // in headings and lists: "recorded trace", "recorded traces"
   std::string_view work;           // before the name of its set, or its own: "recipe of"

@@ -225,7 +225,7 @@ class FiguresTest(IntegrationTest):
                           if not has_failed(sample) and sample["latency"].get(kind, {}).get("count")]
             elif name in ("slowest_to_fastest_client", "jain_index"):
                 continue
-            self.assertEqual(name in figures, bool(values), name)
+            self.assertEqual(name in figures, bool(values), f"{name}: figures_of has no formula for it")
             if not values:
                 continue
             median, low, high = figures[name][:3]

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import unittest
 
-from support import FILEREEL, IntegrationTest, have, main
+from support import FILEREEL, IntegrationTest, have, import_formats, main
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import made_result  # noqa: E402 (its folder is not a package)
@@ -89,11 +89,13 @@ class Texts(IntegrationTest):
 
     def test_traces_with_numbers_that_do_not_fit(self):
         huge = "9" * 30
-        for name, text in (
-                ("fio", f"fio version 2 iolog\n/f add\n/f open\n/f read {huge} 4096\n"),
-                ("fio3", f"fio version 3 iolog\n{huge} /f add\n"),
-                ("dbench", f"0.1 WriteX /f {huge} 512 512 NT_STATUS_OK\n"),
-                ("strace", f'1 1.0 openat(AT_FDCWD, "/f", O_RDONLY) = {huge}\n')):
+        traces = (
+            ("fio", f"fio version 2 iolog\n/f add\n/f open\n/f read {huge} 4096\n"),
+            ("fio3", f"fio version 3 iolog\n{huge} /f add\n"),
+            ("dbench", f"0.1 WriteX /f {huge} 512 512 NT_STATUS_OK\n"),
+            ("strace", f'1 1.0 openat(AT_FDCWD, "/f", O_RDONLY) = {huge}\n'))
+        self.assertLessEqual(set(import_formats()), {name for name, _ in traces})
+        for name, text in traces:
             with self.subTest(name):
                 done = self.filereel("import", self.write(name, text), "-o", "out.reel", status=None)
                 self.assertNotRegex(done.err, FOREIGN)

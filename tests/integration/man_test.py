@@ -5,7 +5,7 @@ import re
 import subprocess
 import unittest
 
-from support import FILEREEL, find, main
+from support import FILEREEL, find, import_formats, main
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = {path.stem: path for path in (ROOT / "docs/man").glob("*.1")}
@@ -100,6 +100,12 @@ class Pages(unittest.TestCase):
         text = plain(PAGES["filereel"].read_text())
         for name in commands_of() + [SHELLS]:
             self.assertRegex(text, rf"\b{name}\b")
+
+    def test_the_formats_of_traces_are_in_the_page_and_in_the_document(self):
+        page, document = PAGES["filereel-import"].read_text(), (ROOT / "docs/import.md").read_text()
+        for name in import_formats():
+            self.assertIn(f" {name} ", re.sub(r"[,.()\s]", " ", page), name)
+            self.assertIn(f"| `{name}` |", document, name)
 
     def test_pages_say_their_name_and_the_version(self):
         version = subprocess.run([FILEREEL, "--version"], capture_output=True, text=True,

@@ -16,6 +16,8 @@ import time
 import unittest
 
 FILEREEL = os.environ.get("FILEREEL", "filereel")
+if "/" in FILEREEL:
+    FILEREEL = os.path.abspath(FILEREEL)  # the tests run in folders of their own
 SFTP_SERVER = "/usr/lib/openssh/sftp-server"
 SKIPPED = os.environ.get("FILEREEL_SKIPPED")  # the folder that tests/list_skipped reads
 THOROUGH = os.environ.get("FILEREEL_THOROUGH") == "1"
@@ -37,6 +39,14 @@ FILE_SYSTEMS = {
     "btrfs": ("mkfs.btrfs", "btrfs", None, ["btrfs", "check"]),
     "exfat": ("mkfs.exfat", "exfat", ["mount.exfat-fuse"], ["fsck.exfat", "-n"]),
 }
+
+
+def import_formats():
+    """The names of formats in the help of import."""
+    done = subprocess.run([FILEREEL, "import", "--help"], capture_output=True, text=True, check=True,
+                          timeout=60)
+    return re.findall(r"^  (\S+) ", done.stdout.partition("\nFormats:\n")[2].partition("\n\n")[0],
+                      re.MULTILINE)
 
 
 def have(*programs):

@@ -10,7 +10,7 @@ import re
 import subprocess
 import sys
 
-from support import FILEREEL, IntegrationTest, main
+from support import FILEREEL, IntegrationTest, import_formats, main
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import made_result  # noqa: E402 (its folder is not a package)
@@ -227,6 +227,7 @@ class Reels(Text):
             "strace": b'1 1700000000.000000 openat(AT_FDCWD, "/aX", O_RDONLY) = 3</aX> <0.1>\n',
             "dbench": b'NTCreateX "\\aX" 0x1 0x1 1 SUCCESS\nClose 1 SUCCESS\n',
         }
+        self.assertEqual(set(traces), set(import_formats()))
         for kind, text in traces.items():
             self.write("t.log", text.replace(b"X", b""))
             for at in range(len(text)):

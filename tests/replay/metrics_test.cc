@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+#include "replay/json.h"
+#include "tests/kept_file.h"
 #include "tests/sample_result.h"
 
 namespace filereel {
@@ -81,6 +83,37 @@ TEST_CASE("metrics have names of their own, and each sample has the figures of i
               .has_value() == has);
   }
   CHECK(find_metric("speed") == nullptr);
+}
+
+TEST_CASE("a metric that depends on the bytes of a sample says so") {
+  Result result = reads_and_writes();
+  const Measurement& measurement = result.measurements.front();
+  Measurement other = measurement;
+  for (Sample& sample : other.samples) sample.bytes *= 2;
+  int dependent = 0;
+  for (const Metric& metric : metrics()) {
+    CAPTURE(metric.name);
+    const auto before =
+        figure_of(metric, MetricSource(result, measurement), measurement.samples.front());
+    const auto after = figure_of(metric, MetricSource(result, other), other.samples.front());
+    if (before == after) continue;
+    ++dependent;
+    CHECK(metric.of_bytes);
+  }
+  CHECK(dependent == 2);  // the third one is of several clients
+}
+
+TEST_CASE("docs/report.md and the schema of results have each metric") {
+  const std::string report = kept_file("../docs/report.md");
+  const Json schema = Json::parse(kept_file("../docs/result.schema.json"));
+  for (const Metric& metric : metrics()) {
+    CAPTURE(metric.name);
+    std::string name(metric.name);
+    CHECK(schema["$defs"]["sweep"]["properties"].contains(name));
+    // Those of writes are told with those of reads.
+    if (name.starts_with("write_")) name.replace(0, 5, "read");
+    CHECK(report.contains("`" + name + "`"));
+  }
 }
 
 TEST_CASE("the main rate is MB/s, otherwise files/s, otherwise operations/s") {

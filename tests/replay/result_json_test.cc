@@ -230,6 +230,19 @@ TEST_CASE("transactions are written where there are some, and read again") {
   CHECK_FALSE(refusal(with("/measurements/0/samples/0/transactions", -1)).empty());
 }
 
+TEST_CASE("the schema of results has all kinds of jobs, and the settings of each") {
+  const Json schema = Json::parse(kept_file("../docs/result.schema.json"));
+  std::vector<std::string> names, with_settings;
+  for (const JobKind kind : job_kinds()) names.emplace_back(info_of(kind).name);
+  CHECK(schema["$defs"]["kind"]["enum"].get<std::vector<std::string>>() == names);
+  for (const Json& rule : schema["$defs"]["job"]["allOf"]) {
+    if (rule["if"].contains("not")) continue;
+    with_settings.push_back(rule["if"]["properties"]["kind"]["const"].get<std::string>());
+    CHECK(rule["then"]["properties"]["settings"].contains("propertyNames"));
+  }
+  CHECK(with_settings == names);
+}
+
 TEST_CASE("results of schema versions 1 and 2 still load") {
   for (const char* name : {"result-v1.json", "result-v2.json"}) {
     CAPTURE(name);

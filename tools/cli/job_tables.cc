@@ -197,7 +197,7 @@ Cell column_heading(std::string_view heading) {
 
 // Rates with the range of their samples.
 Cell cell_of(const Metric& metric, const std::optional<Spread>& spread) {
-  const bool rate = metric.unit == Unit::mb_per_s || metric.unit == Unit::per_second;
+  const bool rate = is_rate(metric.unit);
   if (spread && rate) return spread_cell(spread);
   return spread ? figure_text(metric.unit, spread->median) : "-";
 }

@@ -145,8 +145,12 @@ void export_reel(const std::string& name, const std::string& format, const std::
 
 template <class List>
 std::string formats(const List& list) {
+  std::size_t width = 0;
+  for (const auto& format : list) width = std::max(width, format.name.size());
   std::string text;
-  for (const auto& one : list) text += fmt::format("\n  {:<8} {}", one.name, one.description);
+  for (const auto& format : list) {
+    text += fmt::format("\n  {:<{}}  {}", format.name, width, format.description);
+  }
   return text;
 }
 

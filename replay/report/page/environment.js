@@ -116,11 +116,9 @@ function showWork(data) {
   if (all.size === 0) return;
   const part = section('What it does');
   part.id = 'work';
-  // As step_of in replay/report/figures.h.
-  const nameOf = ({job, set}) => !set ? job : job === 'fc-test' ? set : `${job} ${set}`;
   for (const {work, results} of all.values()) {
     const some = results.length < data.results.length;
-    part.append(collapsible([named(nameOf(work)), work.description ? [': ', named(work.description)] : '',
+    part.append(collapsible([named(work.title), work.description ? [': ', named(work.description)] : '',
                              some ? [' (', named(results.join(', ')), ')'] : ''],
         () => element('div', {},
             work.file && work.file !== work.job ? element('p', {}, 'File: ', named(work.file)) : '',

@@ -81,7 +81,7 @@ function counted(count, one, many) {
 
 // The metrics by name: {title, unit, short, more}; `unit` for axes, `short` for columns.
 const FIGURES = Object.fromEntries(data.metrics.map((one) => [one.name, {
-  title: one.title, more: one.more, kind: one.unit, short: one.heading,
+  title: one.title, more: one.more, kind: one.unit, rate: one.rate, short: one.heading,
   unit: {'MB/s': 'MB/s', '1/s': one.heading, s: 's', us: '', share: ''}[one.unit],
 }]));
 
@@ -100,8 +100,8 @@ function figureText(figure, value) {
 }
 
 function withUnit(figure, value) {
-  const {kind, unit} = FIGURES[figure];
-  return kind === 'MB/s' || kind === '1/s' ? `${number(value)} ${unit}`.trimEnd() : figureText(figure, value);
+  const {rate, unit} = FIGURES[figure];
+  return rate ? `${number(value)} ${unit}`.trimEnd() : figureText(figure, value);
 }
 
 // A figure of a measurement as {median, low, high, interval_95}; null if there is none.
