@@ -207,7 +207,7 @@ void FcTest::distribute() {
     owners_[file] = part;
     loads.emplace(weight + kFileWeight + entries.file_size(file), part);
   }
-  for (const HardLink& link : hard_links_) owners_[link.link] = owners_[link.target];
+  for (const HardLink& hard_link : hard_links_) owners_[hard_link.link] = owners_[hard_link.target];
 }
 
 bool FcTest::is_own(std::uint32_t entry) const {

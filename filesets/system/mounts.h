@@ -60,11 +60,11 @@ std::optional<std::string> run_apart(const std::function<std::string()>& work, d
 // on such a mount then waits until the server is back, possibly for ever and without a way to end
 // the process. What does not concern the mount must therefore never touch it.
 
-// A type of file system (of mountinfo) whose files another machine keeps, or shares.
+// A type of file system (of mountinfo) that depends on another machine.
 struct NetworkType {
   std::string_view type;
   std::string_view protocol = {};  // of the server; "" if there is none to describe
-  std::string_view version_option = {}, transport_option = {};  // of mounts, with that of protocol
+  std::string_view version_option = {}, transport_option = {};  // mount options that tell these
 };
 
 // Null for other types.

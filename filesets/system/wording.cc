@@ -76,4 +76,9 @@ std::string use_one_of(std::string_view wrong, std::span<const std::string_view>
   return fmt::format(": use {}{}", fmt::join(names, ", "), did_you_mean(wrong, names));
 }
 
+bool is_about(std::string_view text, std::string_view name) {
+  return text.starts_with(fmt::format("{} ", name)) || text.starts_with(fmt::format("{}:", name)) ||
+         text.contains(fmt::format("'{}'", name)) || text.contains(fmt::format(" of {}:", name));
+}
+
 }  // namespace filereel

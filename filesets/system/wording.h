@@ -46,4 +46,7 @@ std::vector<std::string_view> names_of_all(const Things& things) {
   return names;
 }
 
+// Whether a message says which of several it is about: "mp3: …", "'mp3' …", "the files of mp3: …".
+bool is_about(std::string_view text, std::string_view name);
+
 }  // namespace filereel

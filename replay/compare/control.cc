@@ -42,9 +42,9 @@ struct WeightedMean {
 // Weighted by precision.
 WeightedMean mean_of(std::span<const RunsChange> changes, double spread) {
   WeightedMean sums;
-  for (const RunsChange& change : changes) {
-    const double weight = 1 / (variance_of(change) + spread);
-    sums.mean += weight * change.change;
+  for (const RunsChange& run : changes) {
+    const double weight = 1 / (variance_of(run) + spread);
+    sums.mean += weight * run.change;
     sums.weights += weight;
     sums.squares += weight * weight;
   }

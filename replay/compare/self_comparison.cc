@@ -110,14 +110,15 @@ SelfComparison compare_with_itself(std::span<const Result> sessions,
 
 std::string self_comparison_to_json(const SelfComparison& self) {
   Json measurements = Json::array();
-  for (const SelfMeasurement& figure : self.measurements) {
-    Json& json = measurements.emplace_back(key_to_json(figure.key));
-    json["median_s"] = figure.median_s;
-    json["spread"] = figure.spread;
-    json["false_alarms"] = figure.false_alarms;
-    json["false_indications"] = figure.false_indications;
-    if (figure.provable) json["provable"] = *figure.provable;
-    if (figure.provable_of_halves) json["provable_of_halves"] = *figure.provable_of_halves;
+  for (const SelfMeasurement& measurement : self.measurements) {
+    Json& json = measurements.emplace_back(key_to_json(measurement.key));
+    json["median_s"] = measurement.median_s;
+    json["spread"] = measurement.spread;
+    json["false_alarms"] = measurement.false_alarms;
+    json["false_indications"] = measurement.false_indications;
+    if (measurement.provable) json["provable"] = *measurement.provable;
+    if (measurement.provable_of_halves)
+      json["provable_of_halves"] = *measurement.provable_of_halves;
   }
   Json json = {{"schema_version", kComparisonSchemaVersion},
                {"filereel", {{"version", FILEREEL_VERSION}}},

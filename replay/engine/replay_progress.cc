@@ -16,13 +16,13 @@ ProgressSnapshot ReplayProgress::sum() const {
   ProgressSnapshot look;
   look.times = known_times();
   const bool warm_up = times_.measured_ns > times_.start_ns;
-  for (const ReplayStatistics* thread : threads_) {
+  for (const ReplayStatistics* statistics : threads_) {
     // A thread may still be at the last operation of its warm-up.
-    if (warm_up && look.times.measured_ns > 0 && thread->restarts.published() == 0) continue;
-    look.bytes += thread->bytes;
-    look.files += thread->files;
-    look.operations += thread->operations;
-    for (const KindStatistics& kind : thread->kinds) {
+    if (warm_up && look.times.measured_ns > 0 && statistics->restarts.published() == 0) continue;
+    look.bytes += statistics->bytes;
+    look.files += statistics->files;
+    look.operations += statistics->operations;
+    for (const KindStatistics& kind : statistics->kinds) {
       for (const Histogram& size : kind.by_size) look.latency.merge(size);
     }
   }

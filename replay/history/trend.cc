@@ -120,16 +120,16 @@ void add_point(TrendBuilder& growing, const HistoryEntry& entry, const Measureme
   const std::string options = options_of(measurement, entry.result);
   const Parameters work = work_done(entry.result, measurement).work;
   std::vector<TrendSeries>& all = growing.trend.series;
-  for (const UnitSpread& spread : figures_of(entry.result, measurement)) {
-    std::vector<std::size_t>& places = growing.places[{key, spread.unit, options}];
+  for (const UnitSpread& figure : figures_of(entry.result, measurement)) {
+    std::vector<std::size_t>& places = growing.places[{key, figure.unit, options}];
     const std::size_t place = same_work(places, growing.work, work).value_or(all.size());
     if (place == all.size()) {
       places.push_back(place);
       growing.work.emplace_back();
       all.push_back({.key = key,
                      .options = options,
-                     .unit = spread.unit,
-                     .aspect = spread.aspect,
+                     .unit = figure.unit,
+                     .aspect = figure.aspect,
                      .points = {}});
     }
     Parameters& known = growing.work[place];
@@ -145,7 +145,7 @@ void add_point(TrendBuilder& growing, const HistoryEntry& entry, const Measureme
          .started = entry.started,
          .firmware = entry.firmware,
          .complete = entry.result.complete,
-         .figure = spread.spread});
+         .figure = figure.spread});
   }
 }
 

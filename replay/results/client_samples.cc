@@ -150,18 +150,18 @@ std::optional<ReelSample> reel_of(std::span<const ClientSample> clients) {
   std::vector<const LatencySummary*> lateness;
   for (const ClientSample& client : clients) {
     if (!client.sample.reel) continue;
-    const ReelSample& sample = *client.sample.reel;
+    const ReelSample& reel = *client.sample.reel;
     if (!all) all.emplace();
-    all->bytes_read += sample.bytes_read;
-    all->bytes_written += sample.bytes_written;
-    all->bytes_copied += sample.bytes_copied;
-    for (const auto& [name, count] : sample.divergences) all->divergences[name] += count;
-    all->unverified += sample.unverified;
-    all->refused += sample.refused;
-    for (const auto& [what, count] : sample.refusals) all->refusals[what] += count;
-    all->ended_early = all->ended_early || sample.ended_early;
-    all->waits += sample.waits;
-    if (sample.lateness) lateness.push_back(&*sample.lateness);
+    all->bytes_read += reel.bytes_read;
+    all->bytes_written += reel.bytes_written;
+    all->bytes_copied += reel.bytes_copied;
+    for (const auto& [name, count] : reel.divergences) all->divergences[name] += count;
+    all->unverified += reel.unverified;
+    all->refused += reel.refused;
+    for (const auto& [what, count] : reel.refusals) all->refusals[what] += count;
+    all->ended_early = all->ended_early || reel.ended_early;
+    all->waits += reel.waits;
+    if (reel.lateness) lateness.push_back(&*reel.lateness);
   }
   if (!lateness.empty()) all->lateness = merge(lateness);
   return all;

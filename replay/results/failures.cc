@@ -10,6 +10,7 @@
 #include "filesets/system/free_space.h"
 #include "filesets/system/limits.h"
 #include "filesets/system/printable.h"
+#include "filesets/system/privileges.h"
 #include "filesets/system/search.h"
 #include "filesets/system/wording.h"
 #include "replay/results/operation_classes.h"
@@ -100,7 +101,7 @@ bool is_failed_example(const DivergenceExample& example) {
 // Each volume, operation and error once. Of older results, what the examples tell.
 std::vector<FailedCalls> failed_calls_of(const Sample& sample) {
   std::vector<FailedCalls> calls;
-  for (const FailedCalls& call : sample.failed_calls) add_failed_calls(call, calls);
+  for (const FailedCalls& failed : sample.failed_calls) add_failed_calls(failed, calls);
   if (!calls.empty()) return calls;
   for (const DivergenceExample& example : sample.examples) {
     if (!is_failed_example(example)) continue;
@@ -167,15 +168,11 @@ struct ErrorAdvice {
 constexpr std::string_view kServer =
     "the connection to the server of the share is lost: check server and network, and mount the "
     "share again";
-constexpr std::string_view kAccount =
-    "the account that runs filereel may not do that: use root, or the account that was recorded";
 constexpr ErrorAdvice kAdvice[] = {
     {"ENOSPC", "the volume is full: use a larger one, or free space"},
     {"EDQUOT", "a quota is exhausted: raise it, or use another volume"},
     {FailedCalls::kCutShort, "the volume is probably full: use a larger one, or free space"},
     {"EFBIG", "a file became too large for the volume or for the limits of the shell (ulimit -f)"},
-    {"EACCES", kAccount},
-    {"EPERM", kAccount},
     {"EROFS", "the volume became read-only: check the kernel log (dmesg) for its errors"},
     {"EIO",
      "check the kernel log (dmesg) for device errors; of a share, the server's log and free "
@@ -294,6 +291,12 @@ std::string describe_failed_work(const FailedWork& work, const Result& result,
 }
 
 std::string_view failed_work_advice(std::string_view error) {
+  if (error == "EACCES") {
+    return root_advice(
+        "the account that runs filereel may not do that: use root, or the account that was "
+        "recorded",
+        "the volume denies it to root, too: check its server, or the policies of the system");
+  }
   if (error.ends_with(kNoSpaceLeft)) error = "ENOSPC";
   const ErrorAdvice* const known = find_or_null(kAdvice, error, &ErrorAdvice::error);
   return known ? known->advice : "use a volume that can do the work";

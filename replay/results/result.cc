@@ -25,12 +25,6 @@ std::string cold_text(std::span<const VolumeDescription> volumes) {
   return fmt::format("cold caches ({} in memory)", roles);
 }
 
-// Whether a warning says which of several it is about: "'mp3': …", "app.reel is truncated".
-bool contains_name(std::string_view text, const std::string& name) {
-  return text.starts_with(name + " ") || text.starts_with(name + ":") ||
-         text.contains("'" + name + "'") || text.contains(" of " + name + ":");
-}
-
 }  // namespace
 
 std::string words_of(std::string name) {
@@ -261,7 +255,7 @@ void Result::warn(Warning warning) {
 }
 
 void Result::warn(Warning warning, const std::string& of) {
-  if (of.empty() || contains_name(warning.text, of)) return warn(std::move(warning));
+  if (of.empty() || is_about(warning.text, of)) return warn(std::move(warning));
   const std::string end = ": " + warning.text;
   const auto same = std::ranges::find_if(warnings, [&](const Warning& other) {
     return other.code == warning.code && other.text.ends_with(end);

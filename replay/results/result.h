@@ -31,8 +31,9 @@ enum class JobKind : std::uint8_t {
   fc_test,   // the steps of FC-Test on a file set
   workload,  // the phases of a recipe, at the points of its sweep
   trace,     // a recorded trace
+  count      // of the kinds
 };
-inline constexpr std::size_t kJobKinds = static_cast<std::size_t>(JobKind::trace) + 1;  // the last
+inline constexpr std::size_t kJobKinds = static_cast<std::size_t>(JobKind::count);
 
 constexpr std::array<JobKind, kJobKinds> job_kinds() {
   std::array<JobKind, kJobKinds> all = {};

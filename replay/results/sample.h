@@ -2,6 +2,7 @@
 // has their stored form.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>

@@ -19,8 +19,8 @@ void for_each_measurement(Result& result, const std::function<void(Measurement&)
 
 // The patterns of indices have names of jobs and sets among other words (IndexDefinition).
 void rename_in_indexes(Result& result, const std::string& from, const std::string& to) {
-  for (IndexDefinition& index : result.plan.indexes) {
-    for (std::string& pattern : index.patterns) {
+  for (IndexDefinition& definition : result.plan.indexes) {
+    for (std::string& pattern : definition.patterns) {
       const std::size_t found = (" " + pattern + " ").find(" " + from + " ");
       if (found != std::string::npos) pattern.replace(found, from.size(), to);
     }

@@ -266,7 +266,7 @@ void note_clients(Clients& clients, const Plan& plan, Result& result) {
     if (options.share) settings.emplace_back("share", "true");
     if (options.shift > 0) settings.emplace_back("shift", std::to_string(options.shift));
   }
-  for (Warning& client : compare_clients(clients)) result.warn(std::move(client));
+  for (Warning& warning : compare_clients(clients)) result.warn(std::move(warning));
 }
 
 void gather_warnings(Clients& clients, Result& result) {

@@ -29,7 +29,6 @@
 #include <array>
 #include <cstddef>
 #include <exception>
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -50,7 +49,6 @@
 #include "replay/run/result_filling.h"
 #include "replay/run/runs_notice.h"
 #include "replay/run/stage.h"
-#include "replay/run/step_failure.h"
 #include "replay/run/time_estimate.h"
 
 namespace filereel {

@@ -18,7 +18,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstddef>
 #include <functional>
 #include <optional>
@@ -133,25 +132,13 @@ PlannedVolumes planned_for(const Job& job, const RunRequest& request, const Kind
   return planned;
 }
 
-// Whether the text has the name as a word of its own: not "a" in "cannot".
-bool mentions(const std::string& text, const std::string& name) {
-  const auto continues = [&](std::size_t at) {
-    return at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) != 0 ||
-                                text[at] == '-' || text[at] == '_');
-  };
-  for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
-    if (!(at > 0 && continues(at - 1)) && !continues(at + name.size())) return true;
-  }
-  return false;
-}
-
 // Does it, and names the job in errors if the plan has several.
 void named(const Job& job, const Plan& plan, const std::function<void()>& work) {
   try {
     work();
   } catch (const Error& error) {
     const std::string name = job.record().name, text = error.what();
-    if (plan.jobs.size() < 2 || mentions(text, name)) throw;
+    if (plan.jobs.size() < 2 || is_about(text, name)) throw;
     throw Error(error.kind(), fmt::format("{}: {}", printable(name), text));
   }
 }

@@ -1,6 +1,7 @@
 #include "replay/volumes/network_share.h"
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <string_view>
 

@@ -259,10 +259,10 @@ TEST_CASE("failed calls are reported once for each volume, operation and error")
   Result result = result_of(kSteady);
   result.measurements.push_back(result.measurements[0]);
   result.measurements[1].set = "mp3";
-  result.measurements[0].samples[0].failed_calls = {{"near", "write", "ENOSPC", 3},
-                                                    {"near", "link", "EPERM", 1}};
+  result.measurements[0].samples[0].failed_calls = {
+      {"near", "write", "ENOSPC", 3}, {"near", "link", "EPERM", 1}, {"near", "open", "EACCES", 1}};
   result.measurements[1].samples[0].failed_calls = {{"near", "write", "ENOSPC", 5}};
-  CHECK(codes_of(result) == Codes{"calls-failed", "calls-failed"});
+  CHECK(codes_of(result) == Codes{"calls-failed", "calls-failed", "calls-failed"});
   check_result(result);
   CHECK(result.warnings[1].text ==
         "write on near (ext4) failed with ENOSPC: 5 times a run, in 1 of 10 runs ('read of mp3' on "

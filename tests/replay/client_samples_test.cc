@@ -23,24 +23,24 @@ ClientSample client(const std::string& host, std::uint64_t reads, std::uint64_t 
     histogram.record(ns);
     grid.record((i + 1) * ns - 1, Histogram::bucket(ns), 1 << 20, false);
   }
-  ClientSample sample;
-  sample.host = host;
-  sample.planned_s = planned_s;
-  sample.sample.run = 1;
-  sample.sample.elapsed_s = static_cast<double>(reads * latency_ms) * 1e-3;
-  sample.sample.durable_s = sample.sample.elapsed_s + 0.01;
-  sample.sample.bytes = reads << 20;
-  sample.sample.operations = reads;
-  sample.sample.course = pack_course(grid);
-  sample.sample.device_bytes_read = sample.sample.bytes;
-  sample.sample.conditions.other_cpu = 0.25;
+  ClientSample client;
+  client.host = host;
+  client.planned_s = planned_s;
+  client.sample.run = 1;
+  client.sample.elapsed_s = static_cast<double>(reads * latency_ms) * 1e-3;
+  client.sample.durable_s = client.sample.elapsed_s + 0.01;
+  client.sample.bytes = reads << 20;
+  client.sample.operations = reads;
+  client.sample.course = pack_course(grid);
+  client.sample.device_bytes_read = client.sample.bytes;
+  client.sample.conditions.other_cpu = 0.25;
   LatencySummary latency = summarise(histogram);
-  latency.bytes = sample.sample.bytes;
+  latency.bytes = client.sample.bytes;
   latency.histogram = pack_histogram(histogram);
-  sample.sample.latency.emplace("read", latency);
-  sample.sample.slowest.push_back(
+  client.sample.latency.emplace("read", latency);
+  client.sample.slowest.push_back(
       {.operation = "read", .path = "f", .latency_us = static_cast<double>(latency_ms) * 1e3});
-  return sample;
+  return client;
 }
 
 TEST_CASE("clients that start at the same nanosecond have the same start") {

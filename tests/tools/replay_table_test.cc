@@ -64,6 +64,8 @@ TEST_CASE("a replay with failed calls has amounts, but neither rates nor latenci
   REQUIRE(begin != std::string::npos);
   const std::string details = text.substr(begin);
   CHECK_FALSE(details.contains("/s"));
+  CHECK_FALSE(details.contains("lateness"));
+  CHECK(details.contains("\nread "));
   CHECK_FALSE(details.contains(" 0 s"));
 }
 

@@ -310,11 +310,11 @@ std::string format_self_comparison(const SelfComparison& self, const Session& se
   const std::string several = fmt::format("{} and {}", self.halves, self.halves);
   Rows rows = {{"measurement", "median", "spread", "false", "provable"}};
   if (self.halves > 0) rows[0].emplace_back(several);
-  for (const SelfMeasurement& figure : self.measurements) {
-    Row row = {printable(key_text(figure.key)), format_duration(figure.median_s),
-               fmt::format("{:.1f} %", figure.spread * 100), fmt::format("{}", figure.false_alarms),
-               provable_text(figure.provable)};
-    if (self.halves > 0) row.emplace_back(provable_text(figure.provable_of_halves));
+  for (const SelfMeasurement& measurement : self.measurements) {
+    Row row = {printable(key_text(measurement.key)), format_duration(measurement.median_s),
+               fmt::format("{:.1f} %", measurement.spread * 100),
+               fmt::format("{}", measurement.false_alarms), provable_text(measurement.provable)};
+    if (self.halves > 0) row.emplace_back(provable_text(measurement.provable_of_halves));
     rows.push_back(std::move(row));
   }
   std::string text;

@@ -93,11 +93,12 @@ std::string missing_programs(std::span<const std::string_view> missing) {
 void doctor(const Session& session) {
   const Capabilities found = probe_capabilities();
   Rows rows = {{"file system", "mkfs", "kernel driver", "FUSE driver", "used", "to do"}};
-  for (const FileSystemCapability& system : found.file_systems) {
-    const FileSystemInfo& info = file_system_info(system.kind);
-    rows.push_back({std::string(info.name), yes_no(system.can_make), yes_no(system.has_kernel),
-                    info.fuse_program.empty() ? "-" : yes_no(system.has_fuse),
-                    system.driver.empty() ? "none" : system.driver, to_do(system)});
+  for (const FileSystemCapability& capability : found.file_systems) {
+    const FileSystemInfo& info = file_system_info(capability.kind);
+    rows.push_back({std::string(info.name), yes_no(capability.can_make),
+                    yes_no(capability.has_kernel),
+                    info.fuse_program.empty() ? "-" : yes_no(capability.has_fuse),
+                    capability.driver.empty() ? "none" : capability.driver, to_do(capability)});
   }
   std::string text = format_columns(rows) + "\n";
   const auto line = [&](std::string_view what, std::string_view finding) {

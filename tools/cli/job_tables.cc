@@ -34,7 +34,7 @@ std::string speed(std::uint64_t bytes, double seconds) {
   return format_number(static_cast<double>(bytes) / 1e6 / seconds) + " MB/s";
 }
 
-// A sample in which calls failed has amounts, but no rates.
+// A sample that failed or was cut short has amounts, but no rates.
 std::string totals(const Measurement& measurement, const Sample& sample) {
   std::string text;
   const bool failed = has_failed(sample);
@@ -59,7 +59,7 @@ std::string totals(const Measurement& measurement, const Sample& sample) {
   moved("written", reel.bytes_written);
   moved("copied", reel.bytes_copied);
   line("waits", fmt::format("{} between threads", reel.waits));
-  if (reel.lateness) {
+  if (reel.lateness && !failed) {
     line("lateness", fmt::format("p50 {}, p99 {}, max {}", duration(reel.lateness->p50_us),
                                  duration(reel.lateness->p99_us), duration(reel.lateness->max_us)));
   }

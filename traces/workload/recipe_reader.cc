@@ -324,12 +324,12 @@ class Reader {
   // Totals of all threads so far, because they run concurrently.
   void check_threads(const YamlValue& last, const RecipePhase& phase) const {
     std::uint64_t threads = 0, requests = 0, largest = 0;
-    for (const RecipeThreads& thread : phase.threads) {
-      const std::uint64_t count = thread.count * volumes_of(recipe_.files[thread.files]);
-      const std::uint64_t in_flight = count * thread.depth;
+    for (const RecipeThreads& group : phase.threads) {
+      const std::uint64_t count = group.count * volumes_of(recipe_.files[group.files]);
+      const std::uint64_t in_flight = count * group.depth;
       threads += phase.engine == RequestEngine::blocking ? in_flight : count;
       requests += in_flight;
-      largest = std::max(largest, largest_transfer(thread));
+      largest = std::max(largest, largest_transfer(group));
     }
     const auto at_most = [&last](std::uint64_t number, std::uint64_t most, std::string_view what) {
       if (number <= most) return;

@@ -275,10 +275,10 @@ struct Synthesis::State {
   // Requests in flight may have become threads.
   void check_threads(const RecipePhase& phase) const {
     std::uint64_t threads = 0, files = 0;
-    for (const RecipeThreads& thread : phase.threads) {
+    for (const RecipeThreads& group : phase.threads) {
       threads +=
-          thread.count / options.parts * volumes_of(thread) * (blocks(phase) ? thread.depth : 1);
-      if (thread.access) files = std::max<std::uint64_t>(files, space_of(thread).files());
+          group.count / options.parts * volumes_of(group) * (blocks(phase) ? group.depth : 1);
+      if (group.access) files = std::max<std::uint64_t>(files, space_of(group).files());
     }
     if (threads > kMostPhaseThreads) {
       throw Error(

@@ -79,7 +79,7 @@ function counted(count, one, many) {
   return `${whole(count)} ${count === 1 ? one : many}`;
 }
 
-// The metrics by name: {title, unit, short, more}; `unit` for axes, `short` for columns.
+// The metrics by name: {title, kind, rate, unit, short, more}; `unit` for axes, `short` for columns.
 const FIGURES = Object.fromEntries(data.metrics.map((one) => [one.name, {
   title: one.title, more: one.more, kind: one.unit, rate: one.rate, short: one.heading,
   unit: {'MB/s': 'MB/s', '1/s': one.heading, s: 's', us: '', share: ''}[one.unit],

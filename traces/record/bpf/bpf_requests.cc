@@ -238,10 +238,10 @@ bool BpfRequests::from_control_block(const BpfEventView& event, SystemCall& call
 void BpfRequests::submitted(const BpfEventView& event, SystemCall call) {
   call.request = event.argument(0);
   if (event.entry_kind() == 0) return take_entry(event, std::move(call));
-  Announced announced;
-  announced.known = from_control_block(event, call);
-  announced.call = std::move(call);
-  announced_[announced.call.thread].push_back(std::move(announced));
+  Announced request;
+  request.known = from_control_block(event, call);
+  request.call = std::move(call);
+  announced_[request.call.thread].push_back(std::move(request));
 }
 
 void BpfRequests::take_entry(const BpfEventView& event, SystemCall call) {
