@@ -175,9 +175,9 @@ KnownProcess running_process(std::uint32_t process, bool will_exec) {
 
 std::vector<std::uint32_t> process_tree(std::uint32_t process) {
   std::multimap<std::uint64_t, std::uint32_t> children;
-  for (const std::uint32_t process : numbers_in("/proc")) {
-    const auto parent = field(text_of(fmt::format("/proc/{}/status", process)), "PPid:", 10);
-    if (parent) children.emplace(*parent, process);
+  for (const std::uint32_t number : numbers_in("/proc")) {
+    const auto parent = field(text_of(fmt::format("/proc/{}/status", number)), "PPid:", 10);
+    if (parent) children.emplace(*parent, number);
   }
   std::vector<std::uint32_t> tree{process};
   for (std::size_t i = 0; i < tree.size(); ++i) {
