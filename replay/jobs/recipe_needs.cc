@@ -23,7 +23,7 @@ double mean_size(const AccessMix& mix) {
 double turns_of_thread(const Recipe& recipe, const RecipePhase& phase, const RecipeThreads& threads,
                        std::uint64_t bytes, const Synthesis& synthesis) {
   double all = 0;
-  for (const RecipeThreads& threads : phase.threads) all += threads.count;
+  for (const RecipeThreads& group : phase.threads) all += group.count;
   all *= static_cast<double>(std::max<std::size_t>(1, volumes_of(recipe, phase).size()));
   if (phase.stop.operations > 0) return static_cast<double>(phase.stop.operations) / all;
   if (threads.access) return static_cast<double>(bytes) / mean_size(*threads.access) / all;
