@@ -62,7 +62,7 @@ TEST_CASE("a replay with failed calls has amounts, but neither rates nor latenci
   const std::string text = format_result(result, plain);
   const std::size_t begin = text.find("\noperations ");
   REQUIRE(begin != std::string::npos);
-  const std::string details = text.substr(begin);
+  const std::string details = text.substr(begin, text.find("\norder ") - begin);
   CHECK_FALSE(details.contains("/s"));
   CHECK_FALSE(details.contains("lateness"));
   CHECK(details.contains("\nread "));
