@@ -78,7 +78,7 @@ std::string use_one_of(std::string_view wrong, std::span<const std::string_view>
 
 bool is_about(std::string_view text, std::string_view name) {
   return text.starts_with(fmt::format("{} ", name)) || text.starts_with(fmt::format("{}:", name)) ||
-         text.contains(fmt::format("'{}'", name)) || text.contains(fmt::format(" of {}:", name));
+         text.contains(fmt::format("'{}'", name)) || text.contains(fmt::format(" {}:", name));
 }
 
 }  // namespace filereel

@@ -140,8 +140,9 @@ std::string step_of(const Measurement& measurement) {
 
 std::string title_of(const WorkRecord& work) {
   if (work.set.empty()) return work.job;
-  const bool usual = std::ranges::any_of(
-      job_kinds(), [&](JobKind kind) { return work.job == info_of(kind).name; });
+  const bool usual = std::ranges::any_of(job_kinds(), [&](JobKind kind) {
+    return info_of(kind).by_set && work.job == info_of(kind).name;
+  });
   return usual ? work.set : fmt::format("{} {}", work.job, work.set);
 }
 

@@ -56,8 +56,8 @@ std::string clients_text(std::span<const Measurement* const> measurements);
 // The step on a set: "create", "create, threads 4"; preceded by the job's name if that differs from
 // its kind's: "cached read".
 std::string step_of(const Measurement& measurement);
-// "mp3", "cached mp3": a set, with the name of its job unless that is the name of a kind; otherwise
-// the job.
+// "mp3", "cached mp3": a set, with the name of its job unless that is the name of its kind;
+// otherwise the job.
 std::string title_of(const WorkRecord& work);
 
 // --- Figures of reports beyond the summaries of measurements.

@@ -293,8 +293,7 @@ std::string describe_failed_work(const FailedWork& work, const Result& result,
 std::string_view failed_work_advice(std::string_view error) {
   if (error == "EACCES") {
     return root_advice(
-        "the account that runs filereel may not do that: use root, or the account that was "
-        "recorded",
+        "the account that runs filereel may not do that: use root, or an account that may",
         "the volume denies it to root, too: check its server, or the policies of the system");
   }
   if (error.ends_with(kNoSpaceLeft)) error = "ENOSPC";

@@ -23,5 +23,13 @@ TEST_CASE("the noun of a share agrees with the whole") {
   CHECK(counted_of(0, 0, "result") == "0 of 0 results");
 }
 
+TEST_CASE("a message is about a name that it begins with, quotes or ends its subject with") {
+  CHECK(is_about("mp3: no space", "mp3"));
+  CHECK(is_about("no space for 'mp3'", "mp3"));
+  CHECK(is_about("--verify tree does not apply to mp3: it removes files", "mp3"));
+  CHECK_FALSE(is_about("a file has 5 GB: too large", "as"));
+  CHECK_FALSE(is_about("files/a has 5 GB: too large", "a"));
+}
+
 }  // namespace
 }  // namespace filereel

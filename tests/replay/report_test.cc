@@ -119,6 +119,12 @@ TEST_CASE("results are called by their labels, else by their drives, and no two 
                                           "Fast Disk 3 1.07 (2) (2)"});
 }
 
+TEST_CASE("a set has the name of its job unless that is the name of its kind") {
+  CHECK(title_of({.job = "fc-test", .set = "mp3"}) == "mp3");
+  CHECK(title_of({.job = "trace", .set = "mp3"}) == "trace mp3");
+  CHECK(title_of({.job = "app.reel"}) == "app.reel");
+}
+
 TEST_CASE("a result of a share is called by its source") {
   Result result = sample_result();
   result.volumes = {network_volume()};
