@@ -95,6 +95,10 @@ bool keeps_identities(int file) {
   return !contains(kWithout, type);
 }
 
+Descriptor hold_identity(int directory, const std::string& name) {
+  return Descriptor(openat(directory, name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+}
+
 bool is_removed_on_server(int file) {
   // Figures on space are not kept by sshfs, NFS and the like.
   struct statfs info{};

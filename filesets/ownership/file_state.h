@@ -44,6 +44,13 @@ std::optional<FileState> read_file_state(int directory, const std::string& name 
 // is mounted again. FAT and exFAT store no numbers, and drivers of FUSE and SMB may invent them.
 bool keeps_identities(int file);
 
+// Keeps the identity of a file as it is while the descriptor (O_PATH) is open, where drivers invent
+// inode numbers: the kernel forgets a file that nobody has open whenever it needs memory, and the
+// driver then gives it another number. Hold it before an identity is read that is compared later.
+// Returns an empty Descriptor if there is no such file. Hold nothing that is to be removed where
+// identities last: NFS renames an open file instead of removing it.
+Descriptor hold_identity(int directory, const std::string& name);
+
 // Whether the server of a share says that this open one was removed, O_PATH is sufficient. What the
 // mount remembers of it may last for a while, and other calls may tell that.
 bool is_removed_on_server(int file);

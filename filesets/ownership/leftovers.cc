@@ -246,10 +246,13 @@ void remove_work(const LeaseRecord& note, const Place& place) {
 LeaseState remove_left(const Known& known, const Place& place) {
   const LeaseRecord& note = known.note;
   if (note.kind == LeaseKind::work && note.made) remove_work(note, place);
-  const std::optional<FileState> found = read_file_state(place.parent.get(), place.name);
+  const int parent = place.parent.get();
+  const Descriptor held =
+      keeps_identities(parent) ? Descriptor() : hold_identity(parent, place.name);
+  const std::optional<FileState> found = read_file_state(parent, place.name);
   if (found && !is_ours(known, place, *found)) return LeaseState::changed;
   const FileIdentity wanted = found ? found->identity : note.made.value_or(FileIdentity{});
-  const int error = remove_exactly(place.parent.get(), place.name, wanted);
+  const int error = remove_exactly(parent, place.name, wanted);
   const bool is_users_now = error == ENOTEMPTY && note.kind == LeaseKind::directory;
   if (error == ENOENT) return LeaseState::gone;  // a share may show it for a while after that
   if (error == ESTALE || is_users_now) return LeaseState::changed;

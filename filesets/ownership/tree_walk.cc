@@ -43,6 +43,7 @@ class TreeWalk {
     const std::optional<FileState> state = read_file_state(root);
     if (!state) fail(errno);
     mount_ = state->mount;
+    lasting_ = keeps_identities(root);
     push("", *state, Descriptor(fcntl(root, F_DUPFD_CLOEXEC, 0)));
     while (!levels_.empty()) {
       Level& level = levels_.back();
@@ -63,6 +64,7 @@ class TreeWalk {
     path_.resize(parent.path_bytes);
     if (!path_.empty()) path_ += '/';
     path_ += name;
+    const Descriptor held = lasting_ ? Descriptor() : hold_identity(parent.directory.get(), name);
     const std::optional<FileState> state = read_file_state(parent.directory.get(), name);
     if (!state && errno == ENOENT) return;  // removed in the meantime
     if (!state) fail(errno);
@@ -126,6 +128,7 @@ class TreeWalk {
   const std::function<void(const WalkedEntry&)>& visit_;
   UnreadableDirectory closed_;
   std::uint64_t mount_ = 0;
+  bool lasting_ = true;
   std::string path_;
   std::vector<Level> levels_;
 };

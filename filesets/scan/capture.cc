@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "filesets/ownership/file_state.h"
 #include "filesets/scan/content_survey.h"
 #include "filesets/system/descriptor.h"
 #include "filesets/system/error.h"
@@ -128,22 +129,7 @@ class TreeCapture {
   void step() {
     Level& level = levels_.back();
     path_.resize(level.path_length);
-    if (level.next == level.names.size()) {
-      levels_.pop_back();
-      here_.reset();
-      return;
-    }
-    try {
-      if (!here_) {
-        here_ = open_again(path_);
-        if (Identity(status_of(here_.get())) != level.identity) throw changed();
-      }
-    } catch (const Skip& skip) {
-      // The rest of this directory is no longer reachable.
-      note(skip);
-      level.next = level.names.size();
-      return;
-    }
+    if (level.next == level.names.size()) return leave();
     const std::string name = std::move(level.names[level.next++]);
     if (!path_.empty()) path_ += '/';
     path_ += name;
@@ -152,6 +138,25 @@ class TreeCapture {
       visit(name);
     } catch (const Skip& skip) {
       note(skip);
+    }
+  }
+
+  // Goes up to the parent. The directory stays open until then: so the kernel remembers its
+  // parents, whose identities could change otherwise (hold_identity).
+  void leave() {
+    levels_.pop_back();
+    if (levels_.empty()) return;
+    Level& parent = levels_.back();
+    path_.resize(parent.path_length);
+    if (parent.next == parent.names.size()) return;
+    try {
+      Descriptor again = open_again(path_);
+      if (Identity(status_of(again.get())) != parent.identity) throw changed();
+      here_ = std::move(again);
+    } catch (const Skip& skip) {
+      // The rest of the parent is no longer reachable.
+      note(skip);
+      parent.next = parent.names.size();
     }
   }
 
@@ -172,6 +177,7 @@ class TreeCapture {
   }
 
   void visit(const std::string& name) {
+    const Descriptor held = hold_identity(here_.get(), name);
     struct stat status{};
     if (fstatat(here_.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
       throw skip_for_errno(errno);
@@ -330,7 +336,7 @@ class TreeCapture {
   const std::function<void(const Entry&)>& sink_;
   const std::function<void(const CaptureProgress&)>& progress_;
   Descriptor root_;
-  Descriptor here_;  // directory of levels_.back(), or empty if it must be reopened
+  Descriptor here_;  // directory of levels_.back(), or one below it that was the last to be read
   dev_t device_ = 0;
   std::vector<Level> levels_;
   std::string path_;  // relative to the root: the entry being visited

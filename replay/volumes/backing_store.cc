@@ -176,6 +176,8 @@ void BackingStore::reserve_name(bool stays) {
       if (found.note.made)
         remove_exactly(directory_.get(), aside_name(*found.note.made), *found.note.made);
     }
+    const Descriptor held =
+        keeps_identities(directory_.get()) ? Descriptor() : hold_identity(directory_.get(), name_);
     if (const auto there = read_file_state(directory_.get(), name_)) {
       const int failed = remove_exactly(directory_.get(), name_, prove_own_image(*there, leases));
       if (failed != 0) {

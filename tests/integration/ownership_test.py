@@ -13,8 +13,8 @@ import subprocess
 import time
 import unittest
 
-from support import (FILEREEL, IntegrationTest, call, digest, find, have, main, needs, needs_share,
-                     tree_digests, wait_until)
+from support import (FILEREEL, IntegrationTest, call, digest, find, forgetting, have, main, needs,
+                     needs_share, tree_digests, wait_until)
 
 MAKE_REELS = os.environ.get("MAKE_REELS", "make_reels")
 SMALL = ["--set", "programs", "--scale", "0.001", "--runs", "1", "-q"]
@@ -204,6 +204,14 @@ class Shares(Own):
                 run = ("--near", f"image:{point}/a.img,size=32M", "--fs", "ext4", "--keep")
                 self.assertEqual(self.run_on(*run).code, 0)
                 self.assertEqual(self.leases(), [("kept", "image", str(point / "a.img"))])
+
+
+class ForgottenShares(Shares):
+    """With other inode numbers from one call to the next."""
+
+    def setUp(self):
+        super().setUp()
+        self.enterContext(forgetting())
 
 
 class Races(Own):

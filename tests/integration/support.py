@@ -156,6 +156,21 @@ def wait_until(condition, seconds, pause=0.002):
         time.sleep(pause)
 
 
+@contextlib.contextmanager
+def forgetting():
+    """The kernel forgets all files that nobody has open, all the time, as it does when it needs memory:
+    drivers of FUSE then give them other inode numbers."""
+    if not os.access("/proc/sys/vm/drop_caches", os.W_OK):
+        raise unittest.SkipTest("may not drop caches")
+    process = subprocess.Popen(
+        ["sh", "-c", "while echo 2 > /proc/sys/vm/drop_caches; do sleep 0.001; done"])
+    try:
+        yield
+    finally:
+        process.kill()
+        process.wait()
+
+
 def digest(path):
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -7,7 +7,8 @@ import stat
 import subprocess
 import unittest
 
-from support import FILEREEL, IntegrationTest, find, have, main, needs, thorough
+from support import (FILEREEL, IntegrationTest, find, forgetting, have, main, needs, needs_share,
+                     thorough)
 
 # Trees that most machines have, and what is enough of one; the first that is large enough is taken.
 LARGE = ["/usr/share", "/usr/include", "/usr/share/doc"], 20000, 250_000_000
@@ -41,6 +42,18 @@ class RealTrees(IntegrationTest):
     @thorough("ten times the size of what is captured and measured daily")
     def test_a_large_tree_is_captured_and_measured_on_ext4_and_ntfs(self):
         self.check(*LARGE)
+
+    @needs_share
+    def test_a_share_is_captured_whole_while_the_kernel_forgets_its_files(self):
+        with self.share() as (point, served), forgetting():
+            for number in range(200):
+                folder = served / "a" / f"b{number % 10}" / f"c{number}"
+                folder.mkdir(parents=True)
+                for name in (folder / "f", folder.parent / f"z{number}", served / "a" / f"z{number}"):
+                    name.write_text("x")
+            captured = self.filereel("capture", point, "-o", "x.fileset")
+            self.assertIn("600 files", captured.out)
+            self.assertNotIn("changed", captured.out + captured.err)
 
     def check(self, candidates, enough_files, enough_bytes):
         found = {}
