@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "filesets/system/search.h"
+#include "filesets/system/wording.h"
 #include "replay/results/bytes_moved.h"
 #include "replay/statistics/summary.h"
 
