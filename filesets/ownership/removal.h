@@ -15,7 +15,7 @@ namespace filereel {
 // Removes the file or empty directory `name` in the open directory `parent` if it has the identity
 // `wanted`. It is first renamed to aside_name() and checked again, so that a last-moment
 // replacement is not removed. An object that a killed process left under that name is removed, too.
-// The caller has the file open or holds its identity (hold_identity).
+// Where identities do not last, the caller has the file open or holds it (hold_identity).
 // Returns 0 or the error. ENOENT: missing; ESTALE: replaced; ENOTEMPTY: directory not empty.
 int remove_exactly(int parent, const std::string& name, const FileIdentity& wanted);
 

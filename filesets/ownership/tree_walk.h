@@ -24,10 +24,11 @@ struct WalkedEntry {
 enum class UnreadableDirectory : bool { fail, grant_access };
 
 // Calls `visit` for every entry below the open directory `root`, for a directory after its entries.
-// `visit` may remove the entry, whose identity is held until it returns. Uses at most 64
-// descriptors and does not follow symbolic links. Throws Error(failed) at a mount point, before
-// visiting its contents, and if a directory cannot be read or is replaced during the walk. `shown`
-// is the root's name in messages. kLostAndFound in the root is skipped.
+// `visit` may remove the entry. Where identities do not last, that of the entry is held until it
+// returns (hold_identity). Uses at most 64 descriptors and does not follow symbolic links. Throws
+// Error(failed) at a mount point, before visiting its contents, and if a directory cannot be read
+// or is replaced during the walk. `shown` is the root's name in messages. kLostAndFound in the root
+// is skipped.
 void walk_tree(int root, const std::string& shown,
                const std::function<void(const WalkedEntry&)>& visit,
                UnreadableDirectory closed = UnreadableDirectory::fail);

@@ -117,7 +117,7 @@ class TreeCapture {
   }
 
  private:
-  // A directory on the current path. Only the deepest one is open (here_), so that the number of
+  // A directory on the current path. At most one is open (here_), so that the number of
   // descriptors does not limit the depth of the tree.
   struct Level {
     std::vector<std::string> names;
@@ -141,8 +141,8 @@ class TreeCapture {
     }
   }
 
-  // Goes up to the parent. The directory stays open until then: so the kernel remembers its
-  // parents, whose identities could change otherwise (hold_identity).
+  // Goes up to the parent. The directory stays open until then, so that the kernel remembers
+  // its parents, whose identities could change otherwise (hold_identity).
   void leave() {
     levels_.pop_back();
     if (levels_.empty()) return;

@@ -14,7 +14,7 @@ import time
 import unittest
 
 from support import (FILEREEL, IntegrationTest, call, digest, find, forgetting, have, main, needs,
-                     needs_share, tree_digests, wait_until)
+                     needs_share, processes_with, tree_digests, wait_until)
 
 MAKE_REELS = os.environ.get("MAKE_REELS", "make_reels")
 SMALL = ["--set", "programs", "--scale", "0.001", "--runs", "1", "-q"]
@@ -87,11 +87,16 @@ class Own(IntegrationTest):
 class Shares(Own):
     """On sshfs, inode numbers are new each time it is mounted, and a hard link has another one."""
 
-    def kill_run_on_share(self):
-        """Gives the name of its work directory."""
+    def kill_run_on_share(self, folder=""):
+        """Gives the name of its work directory. The next one to look for that is not its janitor, which
+        would remove it a moment later."""
         with self.share() as (point, served):
-            self.kill_run_on(point)
-            return next(served.glob(".filereel-*"))
+            self.kill_run_on(point / folder)
+            work = next(served.rglob(".filereel-*"))
+        for process in processes_with(self.base):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+        return work
 
     def shift_inodes(self, point):
         """So that nothing gets the number that it had before."""
@@ -128,8 +133,7 @@ class Shares(Own):
         self.assertEqual(self.leases(), [])
 
     def test_the_next_run_goes_on_where_one_was_killed_in_a_new_folder(self):
-        with self.share() as (point, served):
-            self.kill_run_on(point / "new")
+        self.kill_run_on_share("new")
         with self.share() as (point, served):
             self.shift_inodes(point)
             self.assertEqual([state for state, _, _ in self.leases()], ["left", "left"])

@@ -163,9 +163,12 @@ def forgetting():
     if not os.access("/proc/sys/vm/drop_caches", os.W_OK):
         raise unittest.SkipTest("may not drop caches")
     process = subprocess.Popen(
-        ["sh", "-c", "while echo 2 > /proc/sys/vm/drop_caches; do sleep 0.001; done"])
+        ["sh", "-c", f"while [ -d /proc/{os.getpid()} ] && echo 2 > /proc/sys/vm/drop_caches; "
+                     "do sleep 0.001; done"])
     try:
         yield
+        if process.poll() is not None:
+            raise AssertionError("dropping caches ended")
     finally:
         process.kill()
         process.wait()
