@@ -95,7 +95,8 @@ bool keeps_identities(int file) {
   return !contains(kWithout, type);
 }
 
-Descriptor hold_identity(int directory, const std::string& name) {
+Descriptor hold_identity(int directory, const std::string& name, bool lasting) {
+  if (lasting) return {};
   return Descriptor(openat(directory, name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
 }
 

@@ -47,9 +47,9 @@ bool keeps_identities(int file);
 // Keeps the identity of a file as it is while the descriptor (O_PATH) is open, where drivers invent
 // inode numbers: the kernel forgets a file that nobody has open whenever it needs memory, and the
 // driver then gives it another number. Hold it before an identity is read that is compared later.
-// Returns an empty Descriptor on failure. Hold nothing that is to be removed where identities last:
-// NFS renames an open file instead of removing it.
-Descriptor hold_identity(int directory, const std::string& name);
+// Returns an empty Descriptor on failure, and if identities are `lasting` (keeps_identities of the
+// directory): holding takes time, and NFS renames an open file instead of removing it.
+Descriptor hold_identity(int directory, const std::string& name, bool lasting);
 
 // Whether the server of a share says that this open one was removed, O_PATH is sufficient. What the
 // mount remembers of it may last for a while, and other calls may tell that.

@@ -247,8 +247,7 @@ LeaseState remove_left(const Known& known, const Place& place) {
   const LeaseRecord& note = known.note;
   if (note.kind == LeaseKind::work && note.made) remove_work(note, place);
   const int parent = place.parent.get();
-  const Descriptor held =
-      keeps_identities(parent) ? Descriptor() : hold_identity(parent, place.name);
+  const Descriptor held = hold_identity(parent, place.name, keeps_identities(parent));
   const std::optional<FileState> found = read_file_state(parent, place.name);
   if (found && !is_ours(known, place, *found)) return LeaseState::changed;
   const FileIdentity wanted = found ? found->identity : note.made.value_or(FileIdentity{});

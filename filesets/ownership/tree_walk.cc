@@ -64,7 +64,7 @@ class TreeWalk {
     path_.resize(parent.path_bytes);
     if (!path_.empty()) path_ += '/';
     path_ += name;
-    const Descriptor held = lasting_ ? Descriptor() : hold_identity(parent.directory.get(), name);
+    const Descriptor held = hold_identity(parent.directory.get(), name, lasting_);
     const std::optional<FileState> state = read_file_state(parent.directory.get(), name);
     if (!state && errno == ENOENT) return;  // removed in the meantime
     if (!state) fail(errno);

@@ -101,7 +101,8 @@ class TreeCapture {
     try {
       const struct stat status = status_of(root_.get());
       device_ = status.st_dev;
-      levels_.push_back({sorted_names(root_.get()), 0, 0, Identity(status)});
+      levels_.push_back(
+          {sorted_names(root_.get()), 0, 0, Identity(status), keeps_identities(root_.get())});
       here_ = open_again("");
     } catch (const Skip& skip) {
       throw fail(fmt::format("{}; choose a readable directory", skip.reason));
@@ -124,6 +125,7 @@ class TreeCapture {
     std::size_t next;         // index of the first name not yet visited
     std::size_t path_length;  // of the directory in path_
     Identity identity;
+    bool lasting;  // keeps_identities
   };
 
   void step() {
@@ -177,7 +179,7 @@ class TreeCapture {
   }
 
   void visit(const std::string& name) {
-    const Descriptor held = hold_identity(here_.get(), name);
+    const Descriptor held = hold_identity(here_.get(), name, levels_.back().lasting);
     struct stat status{};
     if (fstatat(here_.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
       throw skip_for_errno(errno);
@@ -216,7 +218,10 @@ class TreeCapture {
     }
     emit(entry);
     if (names.empty()) return;
-    levels_.push_back({std::move(names), 0, path_.size(), Identity(status)});
+    const Level& above = levels_.back();
+    const bool lasting =
+        status.st_dev == above.identity.device ? above.lasting : keeps_identities(fd.get());
+    levels_.push_back({std::move(names), 0, path_.size(), Identity(status), lasting});
     here_ = std::move(fd);
   }
 

@@ -177,7 +177,7 @@ void BackingStore::reserve_name(bool stays) {
         remove_exactly(directory_.get(), aside_name(*found.note.made), *found.note.made);
     }
     const Descriptor held =
-        keeps_identities(directory_.get()) ? Descriptor() : hold_identity(directory_.get(), name_);
+        hold_identity(directory_.get(), name_, keeps_identities(directory_.get()));
     if (const auto there = read_file_state(directory_.get(), name_)) {
       const int failed = remove_exactly(directory_.get(), name_, prove_own_image(*there, leases));
       if (failed != 0) {

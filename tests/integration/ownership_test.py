@@ -88,8 +88,7 @@ class Shares(Own):
     """On sshfs, inode numbers are new each time it is mounted, and a hard link has another one."""
 
     def kill_run_on_share(self, folder=""):
-        """Gives the name of its work directory. The next one to look for that is not its janitor, which
-        would remove it a moment later."""
+        """Gives its work directory. Kills its janitor, too, which would remove that a moment later."""
         with self.share() as (point, served):
             self.kill_run_on(point / folder)
             work = next(served.rglob(".filereel-*"))
