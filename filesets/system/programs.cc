@@ -97,7 +97,7 @@ void exec_child(const char* program, char* const* arguments, const ChildStreams&
   _exit(kNever);
 }
 
-ChildProcess::ChildProcess(const std::vector<std::string>& command) {
+ChildProcess::ChildProcess(const std::vector<std::string>& command, int directory) {
   const std::optional<std::string> program = find_program(command[0]);
   if (!program) {
     throw Error(ErrorKind::failed,
@@ -122,6 +122,7 @@ ChildProcess::ChildProcess(const std::vector<std::string>& command) {
   const pid_t parent = getpid();
   pid_ = fork();
   const ChildStreams streams = {null.get(), output_.get(), output_.get()};
+  if (pid_ == 0 && directory >= 0 && fchdir(directory) != 0) _exit(127);
   if (pid_ == 0) exec_child(arguments[0], arguments.data(), streams, parent);
   if (pid_ < 0) {
     throw_failed(fmt::format("cannot start {}: {}", *program, start_error_text(errno, "")));
@@ -155,8 +156,8 @@ std::string ChildProcess::output() const {
   return text;
 }
 
-void run_program(const std::vector<std::string>& command, std::string_view what) {
-  ChildProcess child(command);
+void run_program(const std::vector<std::string>& command, std::string_view what, int directory) {
+  ChildProcess child(command, directory);
   constexpr double kForever = 1e6;  // formatting a large disk takes long
   const int status = child.wait(kForever).value_or(127);
   if (status == 0) return;

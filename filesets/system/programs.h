@@ -51,8 +51,8 @@ struct ChildStreams {
 class ChildProcess {
  public:
   // `command[0]` is looked up by find_program. Throws Error(failed) if it is missing (with the
-  // package to install) or cannot be started.
-  explicit ChildProcess(const std::vector<std::string>& command);
+  // package to install) or cannot be started. `directory`: an open one to run in; -1: the current.
+  explicit ChildProcess(const std::vector<std::string>& command, int directory = -1);
   ChildProcess(ChildProcess&& other) noexcept;
   ChildProcess& operator=(ChildProcess&&) = delete;
   ~ChildProcess();
@@ -76,8 +76,10 @@ class ChildProcess {
 };
 
 // Runs a program to completion. Throws Error(failed) with the last line of its output unless it
-// exits with 0. `what` starts the text: "cannot format a.img as ext4".
-void run_program(const std::vector<std::string>& command, std::string_view what);
+// exits with 0. `what` starts the text: "cannot format a.img as ext4". `directory`: see
+// ChildProcess.
+void run_program(const std::vector<std::string>& command, std::string_view what,
+                 int directory = -1);
 
 // --- The programs that filereel starts, and the packages with them in the distributions.
 

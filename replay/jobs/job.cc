@@ -73,6 +73,7 @@ JobRecord common_record(JobKind kind, const std::string& name, const JobOptions&
                    .warm = options.warm,
                    .settings = {},
                    .axes = {}};
+  record.settings = condition_settings(options.condition);
   if (info_of(kind).replays) return record;  // each measurement records how it was replayed
   if (options.engine) {
     record.settings.emplace_back("engine", std::string(engine_name(*options.engine)));

@@ -180,6 +180,7 @@ constexpr std::string_view kOwnTree =
 constexpr std::string_view kWhatToMeasure = "What to measure";
 constexpr std::string_view kHowToMeasure = "How to measure";
 constexpr std::string_view kSeveralClients = "Several clients";
+constexpr std::string_view kCondition = "Condition of the drive";
 
 constexpr auto kParameters = std::to_array<JobParameter>({
     {.key = "sets",
@@ -378,6 +379,100 @@ constexpr auto kParameters = std::to_array<JobParameter>({
      .form = flag,
      .inapplicable_reason = kAppliesToAll,
      .set = [](JobOptions& o, Values v) { o.warm = truth(v.front()); }},
+    {.key = "purge",
+     .option = "--purge",
+     .help = "Discard the whole drive before the job, and say if that is not possible",
+     .group = kCondition,
+     .values = "`true`: discard the whole device or part before the job",
+     .default_text = "`false`",
+     .form = flag,
+     .condition = true,
+     .inapplicable_reason = kAppliesToAll,
+     .set = [](JobOptions& o, Values v) { o.condition.purge = truth(v.front()); }},
+    {.key = "precondition",
+     .option = "--precondition",
+     .help = "Write the whole drive before the job, such as 'sequential 2x' or 'random 1x 4KiB'",
+     .group = kCondition,
+     .value_name = "WRITES",
+     .values = "`sequential` or `random`; passes such as `2x`; bytes per write such as `128KiB`; "
+               "`device` or `files`; separated by spaces",
+     .default_text = "none",
+     .condition = true,
+     .inapplicable_reason = kAppliesToAll,
+     .set =
+         [](JobOptions& o, Values v) {
+           o.condition.precondition.reset();
+           if (v.front() != "none") o.condition.precondition = parse_preconditioning(v.front());
+         }},
+    {.key = "mkfs_options",
+     .option = "--mkfs-options",
+     .help =
+         "Options for mkfs, of one file system such as 'ext4=-O ^has_journal', or of all; may be "
+         "repeated",
+     .group = kCondition,
+     .value_name = "OPTIONS",
+     .values =
+         "options of mkfs, separated by spaces, such as `ext4=-O ^has_journal`; without a file "
+         "system for all; `defaults`",
+     .default_text = "`defaults`",
+     .form = repeated,
+     .condition = true,
+     .inapplicable_reason = kAppliesToAll,
+     .set = [](JobOptions& o, Values v) { set_mkfs_options(o.condition, v); }},
+    {.key = "mount_options",
+     .option = "--mount-options",
+     .help = "Options for mounting, of one file system such as 'ext4=noatime,discard', or of all; "
+             "may be repeated",
+     .group = kCondition,
+     .value_name = "OPTIONS",
+     .values = "options for `mount -o`, such as `ext4=noatime,discard`; without a file system for "
+               "all; `defaults`",
+     .default_text = "`defaults`",
+     .form = repeated,
+     .condition = true,
+     .inapplicable_reason = kAppliesToAll,
+     .set = [](JobOptions& o, Values v) { set_mount_options(o.condition, v); }},
+    {.key = "fill",
+     .option = "--fill",
+     .help = "Fill the file system up to this share with files before the job, such as 75%",
+     .group = kCondition,
+     .value_name = "SHARE",
+     .values = "used share of the file system before the job, as counted by df: `0%` to `95%`",
+     .default_text = "`0%`",
+     .condition = true,
+     .inapplicable_reason = kAppliesToAll,
+     .set = [](JobOptions& o, Values v) { set_fill(o.condition, v.front()); }},
+    {.key = "fill_files",
+     .option = "--fill-files",
+     .help = "Files of --fill: a size, or a file set (64 MiB)",
+     .group = kCondition,
+     .value_name = "SIZE|SET",
+     .values = "files of `fill`: their size, or a file set",
+     .default_text = "`64 MiB`",
+     .takes_files = true,
+     .candidates = file_set_candidates,
+     .condition = true,
+     .inapplicable_reason = kAppliesToAll,
+     .set = [](JobOptions& o, Values v) { set_fill_files(o.condition, v.front()); }},
+    {.key = "steady",
+     .option = "--steady",
+     .help = "Repeat the job until the drive is in steady state (SNIA PTS), in at most 25 rounds",
+     .group = kCondition,
+     .values = "`true`: repeat the job until the steady state; only rounds from then on count",
+     .default_text = "`false`",
+     .form = flag,
+     .inapplicable_reason = kAppliesToAll,
+     .set = [](JobOptions& o, Values v) { o.condition.steady = truth(v.front()); }},
+    {.key = "rest",
+     .option = "--rest",
+     .help = "Idle time before the first step, such as 5min",
+     .group = kCondition,
+     .value_name = "TIME",
+     .values = "time without I/O before the first step, such as `5 min`",
+     .default_text = "`0`",
+     .condition = true,
+     .inapplicable_reason = kAppliesToAll,
+     .set = [](JobOptions& o, Values v) { set_rest(o.condition, v.front()); }},
 });
 
 [[noreturn]] void refuse_sweep(const std::string& key, const std::string& text) {
@@ -419,7 +514,7 @@ OptionSweep::OptionSweep(JobKind kind, JobOptions options, const SweepOverrides&
     if (!parameter || !can(*parameter)) {
       std::vector<std::string_view> keys;
       for (const JobParameter& one : kParameters) {
-        if (can(one)) keys.push_back(one.key);
+        if (can(one) || one.condition) keys.push_back(one.key);
       }
       throw SweepError(
           SweepError::Fault::unknown_key, key,

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "replay/engine/engine_kind.h"
+#include "replay/jobs/drive_condition.h"
 #include "replay/results/result.h"
 #include "replay/schedule/schedule.h"
 #include "replay/volumes/file_system.h"
@@ -34,6 +35,7 @@ struct JobOptions {
   Verification verify = Verification::results;
   std::optional<EngineKind> engine;  // nothing: the job's default
   SweepOverrides sweep;
+  DriveCondition condition;
   std::string name;  // in results; empty: the name of the workload or reel
   std::string file;  // the name of the file with the work, without folders; empty: the catalogue
   // Settings of a plan for the job; empty, nothing: the job's defaults.
@@ -104,7 +106,8 @@ struct JobParameter {
   bool takes_files = false;  // a value may also be the name of a file
   // Values to choose from, or examples of them; null: none.
   std::vector<Candidate> (*candidates)() = nullptr;
-  bool swept = false;  // FC-Test and recorded traces can sweep it (--sweep)
+  bool swept = false;      // FC-Test and recorded traces can sweep it (--sweep)
+  bool condition = false;  // of the drive: jobs of every kind can sweep it
   InapplicableReasons inapplicable_reason;
   // Why it does not apply to a recorded trace, although it does to a simulated one; or "".
   std::string_view inapplicable_reason_recorded = {};

@@ -46,6 +46,29 @@ class SweptClients final : public JobAlongAxis {
   std::vector<std::uint32_t> counts_;
 };
 
+// A condition of the drive as an axis.
+class SweptCondition final : public JobAlongAxis {
+ public:
+  SweptCondition(std::unique_ptr<Job> inner, const JobParameter& parameter, const SweepAxis& axis,
+                 std::vector<std::string> values)
+      : JobAlongAxis(std::move(inner), axis), parameter_(parameter), values_(std::move(values)) {}
+
+  JobRecord record() const override {
+    JobRecord record = JobAlongAxis::record();
+    std::erase_if(record.settings, [&](const auto& one) { return one.first == parameter_.key; });
+    return record;
+  }
+  JobOptions options(std::uint64_t point) const override {
+    JobOptions options = JobAlongAxis::options(point);
+    parameter_.set(options, {&values_[value(point)], 1});
+    return options;
+  }
+
+ private:
+  const JobParameter& parameter_;
+  std::vector<std::string> values_;  // as written
+};
+
 // The first reel is the inner job.
 class ReelPerClient final : public JobAround {
  public:
@@ -99,6 +122,16 @@ class ReelPerClient final : public JobAround {
   std::vector<std::unique_ptr<Job>> others_;
 };
 
+// Throws SweepError if a sweep of the job over `more` values has too many points or axes.
+void check_sweep(const Job& job, std::size_t more, bool is_axis, const std::string& key,
+                 const std::string& what) {
+  const JobRecord record = job.record();
+  if (job.points() <= kMostPoints / more && record.axes.size() + is_axis <= kMostAxes) return;
+  throw SweepError(SweepError::Fault::values, key,
+                   fmt::format("the sweep of {} over {} exceeds {} points or {} axes: use fewer",
+                               printable(record.name), what, kMostPoints, kMostAxes));
+}
+
 [[noreturn]] void refuse_counts(const std::string& text) {
   throw SweepError(SweepError::Fault::values, kAxis, text);
 }
@@ -118,14 +151,32 @@ std::unique_ptr<Job> with_clients(std::unique_ptr<Job> job, std::span<const std:
     if (std::ranges::count(numbers, numbers.back()) == 1) continue;
     refuse_counts(fmt::format("clients={}: occurs twice", numbers.back()));
   }
-  const JobRecord record = job->record();
-  if (job->points() > kMostPoints / numbers.size() || record.axes.size() + swept > kMostAxes) {
-    refuse_counts(fmt::format(
-        "the sweep of {} over {} of clients exceeds {} points or {} axes: use fewer",
-        printable(record.name), counted(numbers.size(), "number"), kMostPoints, kMostAxes));
-  }
+  check_sweep(*job, numbers.size(), swept, kAxis,
+              counted(numbers.size(), "number") + " of clients");
   if (!swept) return std::make_unique<WithClients>(std::move(job), numbers.front());
   return std::make_unique<SweptClients>(std::move(job), numbers);
+}
+
+std::unique_ptr<Job> along_condition(std::unique_ptr<Job> job, const JobParameter& parameter,
+                                     std::span<const std::string> values) {
+  const std::string key(parameter.key);
+  SweepAxis axis{key, {}};
+  for (const std::string& value : values) {
+    JobOptions options;
+    try {
+      parameter.set(options, {&value, 1});
+    } catch (const Error& error) {
+      throw SweepError(SweepError::Fault::values, key,
+                       fmt::format("{}={}: {}", key, printable(value), error.what()));
+    }
+    axis.values.push_back(condition_value(options.condition, key));
+    if (std::ranges::count(axis.values, axis.values.back()) == 1) continue;
+    throw SweepError(SweepError::Fault::values, key,
+                     fmt::format("{}={}: occurs twice", key, printable(value)));
+  }
+  check_sweep(*job, values.size(), true, key, counted(values.size(), "value") + " of " + key);
+  return std::make_unique<SweptCondition>(std::move(job), parameter, axis,
+                                          std::vector<std::string>(values.begin(), values.end()));
 }
 
 std::unique_ptr<Job> reel_per_client(std::vector<std::unique_ptr<Job>> jobs) {

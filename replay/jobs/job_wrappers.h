@@ -104,6 +104,11 @@ class JobAlongAxis : public JobAround {
   SweepAxis axis_;
 };
 
+// The job under each of these conditions of the drive (JobParameter::condition), one after another,
+// as an axis of its sweep that varies slowest. Throws SweepError for invalid values.
+std::unique_ptr<Job> along_condition(std::unique_ptr<Job> job, const JobParameter& parameter,
+                                     std::span<const std::string> values);
+
 // --- Jobs of several clients: a number of them that varies, and a reel for each.
 
 // The job with this number of clients; `swept`: with these, one after another, as an axis of its

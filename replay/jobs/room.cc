@@ -125,12 +125,16 @@ void check_capacity(const VolumeNeeds& needs, std::uint64_t trees, std::uint64_t
 
 void check_formatted_capacity(const VolumeNeeds& needs, std::uint64_t bytes,
                               const std::string& volume, std::string_view advice,
-                              const MeasureFresh& measure) {
+                              const MeasureFresh& measure, bool usual) {
+  const auto left = [&](std::uint64_t all) {
+    return static_cast<std::uint64_t>(static_cast<double>(all) * (1 - needs.filled));
+  };
   for (const FormattedNeeds& one : needs.formatted) {
     check_volume_size(one.kind, bytes, volume);
     const std::uint64_t cluster = limits_of_formatted(one.kind, bytes).cluster;
-    check_bytes(one.bytes.at(cluster), most_bytes(one.kind, bytes), volume, needs.what, advice);
-    const std::optional<std::uint64_t> most = most_entries(one.kind, bytes);
+    const std::uint64_t most_of_kind = usual ? most_bytes(one.kind, bytes) : bytes;
+    check_bytes(one.bytes.at(cluster), left(most_of_kind), volume, needs.what, advice);
+    const std::optional<std::uint64_t> most = usual ? most_entries(one.kind, bytes) : std::nullopt;
     if (most && one.entries > *most) {
       throw Error(
           ErrorKind::failed,
@@ -140,7 +144,7 @@ void check_formatted_capacity(const VolumeNeeds& needs, std::uint64_t bytes,
     if (!measure || one.entries == 0) continue;
     const std::optional<FreshSpace> fresh = measure(one.kind);
     if (!fresh) continue;
-    check_bytes(one.bytes.at(cluster), fresh->bytes, volume, needs.what, advice);
+    check_bytes(one.bytes.at(cluster), left(fresh->bytes), volume, needs.what, advice);
     if (fresh->entries) check_entries(one.entries, *fresh->entries, volume, needs.what, advice);
   }
 }

@@ -35,6 +35,7 @@ struct VolumeNeeds {
   std::uint64_t least = 0;    // bytes
   std::uint64_t entries = 0;  // files and directories
   std::string what;           // what needs the space, such as "the file set 'programs'"
+  double filled = 0;          // share of the space that other files take first (--fill)
 
   // The files have the size that the volume allows.
   void adapt();
@@ -63,10 +64,12 @@ struct FreshSpace {
 // The same for a volume of `bytes` bytes that is to be formatted, with each of the file systems.
 // `measure` formats a trial of one, and returns nothing if it cannot; without it, what passes may
 // still not fit: then check_room sees the free space of the file system.
+//
+// `usual`: it has mkfs's default settings, for which more is known.
 using MeasureFresh = std::function<std::optional<FreshSpace>(FileSystemKind)>;
 void check_formatted_capacity(const VolumeNeeds& needs, std::uint64_t bytes,
                               const std::string& volume, std::string_view advice,
-                              const MeasureFresh& measure = {});
+                              const MeasureFresh& measure = {}, bool usual = true);
 
 // The same for a set on a prepared volume, as far as it reports free space: bytes, and inodes if
 // their number is limited. `what` needs the space, as in VolumeNeeds.

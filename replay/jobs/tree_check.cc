@@ -164,7 +164,8 @@ class Comparer {
 
   bool is_volumes_own(const std::string& name, const Place& place) const {
     if (place.tree) return false;  // expected
-    return name == kLostAndFound || (limits_.lists_label && name == kVolumeLabel);
+    return name == kLostAndFound || name == kFillDirectory ||
+           (limits_.lists_label && name == kVolumeLabel);
   }
 
   void look(int parent, const char* name, const std::string& path, const Place& place) {

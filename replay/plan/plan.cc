@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <set>
 #include <utility>
 
@@ -134,7 +135,26 @@ class Loader {
     return made ? *std::move(made) : for_clients(options, make);
   }
 
-  static Jobs make_alone(const JobOptions& options,
+  // Conditions of the drive are a matter of the runner, for all kinds of jobs.
+  static Jobs make_alone(JobOptions options, const std::function<Jobs(const JobOptions&)>& make) {
+    std::vector<std::pair<const JobParameter*, std::vector<std::string>>> conditions;
+    for (const JobParameter& parameter : job_parameters()) {
+      if (!parameter.condition) continue;
+      const auto found = options.sweep.find(parameter.key);
+      if (found == options.sweep.end()) continue;
+      conditions.emplace_back(&parameter, std::move(found->second));
+      options.sweep.erase(found);
+    }
+    Jobs jobs = make_plain(options, make);
+    for (std::unique_ptr<Job>& job : jobs) {
+      for (const auto& [parameter, values] : conditions | std::views::reverse) {
+        job = along_condition(std::move(job), *parameter, values);
+      }
+    }
+    return jobs;
+  }
+
+  static Jobs make_plain(const JobOptions& options,
                          const std::function<Jobs(const JobOptions&)>& make) {
     try {
       return make(options);
@@ -157,7 +177,7 @@ class Loader {
       counts = {std::to_string(*options.clients)};
     }
     options.clients.reset();
-    Jobs jobs = make(options);
+    Jobs jobs = make_alone(options, make);
     if (counts.empty()) return jobs;
     for (std::unique_ptr<Job>& job : jobs) job = with_clients(std::move(job), counts, !!sweep);
     return jobs;
@@ -326,6 +346,7 @@ class Loader {
   // Results identify a job by its name, and by its set if only the sets differ.
   void add_job(std::unique_ptr<Job> job) {
     const JobRecord record = job->record();
+    check_condition(*job);
     const bool is_new = names_.emplace(record.name, job->set()).second;
     const bool same = std::ranges::all_of(plan_.jobs, [&](const auto& other) {
       return other->record().name != record.name || other->record() == record;
@@ -337,6 +358,17 @@ class Loader {
                               printable(record.name)));
     }
     plan_.jobs.push_back(std::move(job));
+  }
+
+  static void check_condition(const Job& job) {
+    if (!needs_no_volume(job)) return;
+    for (std::uint64_t point = 0; point < job.points(); ++point) {
+      const Parameters settings = condition_settings(job.options(point).condition);
+      if (settings.empty()) continue;
+      throw Error(ErrorKind::usage,
+                  fmt::format("{} does not apply to {}: the null engine uses no volume",
+                              settings.front().first, printable(job.record().name)));
+    }
   }
 
   Plan& plan_;

@@ -46,8 +46,8 @@ std::string read_part(std::string_view part, AutoRuns& automatic) {
   return "";
 }
 
-// The one of a summary's or a sample's rates that counts: see Repetitions.
-const auto& rate_of(const auto& rates) {
+// The one of a summary's rates that counts: see main_rates.
+const std::optional<Spread>& rate_of(const Summary& rates) {
   return rates.mb_per_s      ? rates.mb_per_s
          : rates.files_per_s ? rates.files_per_s
                              : rates.operations_per_s;
@@ -94,13 +94,7 @@ double relative_width(const Measurement& measurement, const AutoRuns& automatic)
 }
 
 double runs_by_variation(const Measurement& measurement, const AutoRuns& automatic) {
-  double Sample::* const until = rate_time(measurement);
-  std::vector<double> rates;
-  for (const Sample& sample : measurement.samples) {
-    const SampleRates all = rates_of(measurement, sample, until);
-    const std::optional<double>& rate = rate_of(all);
-    if (rate) rates.push_back(*rate);
-  }
+  const std::vector<double> rates = main_rates(measurement);
   if (rates.size() < 2) return 0;
   // The standard error of a median is 1.25 times that of a mean.
   constexpr double kDeviations = 2 * 1.96 * 1.2533;

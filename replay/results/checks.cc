@@ -20,6 +20,7 @@
 #include "replay/results/work_checks.h"
 #include "replay/statistics/rank_tests.h"
 #include "replay/statistics/significance.h"
+#include "replay/statistics/steady_state.h"
 #include "replay/statistics/summary.h"
 
 namespace filereel {
@@ -400,11 +401,35 @@ constexpr ResultCheck kTooFewSamples = {"too-few-samples", too_few};
 
 // In the order of the warnings; check_work adds more at the end. To add a check, write a function,
 // and add a line here.
-constexpr std::array<ResultCheck, 13> kChecks = {{kTooFewSamples,
+// Jobs that were to reach the steady state, and did not.
+void not_steady(CheckedResult& checked) {
+  for (const MeasuredRates& rates : checked.measured) {
+    const JobRecord& job = checked.result.job_of(*rates.of);
+    if (!contains(job.settings, "steady", &Parameters::value_type::first)) continue;
+    const std::vector<double> counted_rates = main_rates(*rates.of);
+    const std::size_t rounds = rates.of->earlier_rounds.size() + counted_rates.size();
+    const auto window = steady_window(
+        std::span(counted_rates).first(std::min(kSteadyRounds, counted_rates.size())));
+    if (window && window->is_steady()) continue;
+    checked.warn(
+        fmt::format("{} on {} was not in steady state after {}{}", quoted_name(*rates.of),
+                    rates.of->file_system, counted(rounds, "round"),
+                    window
+                        ? fmt::format(": in five of them, a range of {} and a slope of {} of the "
+                                      "mean (at most {} and {})",
+                                      percent_text(window->range), percent_text(window->slope),
+                                      percent_text(kSteadyRange), percent_text(kSteadySlope))
+                        : ""),
+        "add --precondition, let each round write more, or look for what else uses the drive");
+  }
+}
+
+constexpr std::array<ResultCheck, 14> kChecks = {{kTooFewSamples,
                                                   {"not-cold", not_cold},
                                                   {"not-warm", not_warm},
                                                   {"bimodal", bimodal},
                                                   {"drift", drift},
+                                                  {"not-steady", not_steady},
                                                   {"device-busy", device_busy},
                                                   {"cpu-busy", other_programs},
                                                   {"cpu-stolen", host_of_virtual_machine},

@@ -138,6 +138,19 @@ double Sample::* rate_time(const Measurement& measurement) {
   return has_written(measurement) ? &Sample::durable_s : &Sample::elapsed_s;
 }
 
+std::vector<double> main_rates(const Measurement& measurement) {
+  double Sample::* const until = rate_time(measurement);
+  std::vector<double> rates;
+  for (const Sample& sample : measurement.samples) {
+    const SampleRates all = rates_of(measurement, sample, until);
+    const std::optional<double>& rate = all.mb_per_s      ? all.mb_per_s
+                                        : all.files_per_s ? all.files_per_s
+                                                          : all.operations_per_s;
+    if (rate) rates.push_back(*rate);
+  }
+  return rates;
+}
+
 SampleRates rates_of(const Measurement& measurement, const Sample& sample, double Sample::* until) {
   constexpr double kMega = 1e6;
   const auto rate = [&](std::uint64_t amount, double unit,

@@ -226,6 +226,9 @@ struct Measurement {
   // for its accesses. Empty if unknown, as in older results.
   std::optional<bool> without_direct_io = {};
   std::vector<Sample> samples;
+  // With `steady`: the main_rates of the rounds before the samples, which are those from the steady
+  // state on. It was reached if the first five samples fulfil its rule (steady_state.h).
+  std::vector<double> earlier_rounds = {};
   // With `--runs auto`: why the repetitions ended: "precise", "budget" or "most"; otherwise "".
   std::string runs_ended = {};
 
@@ -242,6 +245,10 @@ struct Measurement {
 // nothing (replay/results/bytes_moved.h) there is nothing to make durable: then when the last call
 // returned.
 double Sample::* rate_time(const Measurement& measurement);
+
+// The rate that counts for a measurement, of each sample that has one: MB/s, otherwise files/s,
+// otherwise operations/s.
+std::vector<double> main_rates(const Measurement& measurement);
 
 // `until`: the rate_time of the measurement.
 SampleRates rates_of(const Measurement& measurement, const Sample& sample, double Sample::* until);

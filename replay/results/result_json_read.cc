@@ -123,6 +123,7 @@ Measurement measurement_from_json(StoredMeasurement& stored) {
   get(json, "operation", measurement.operation);
   get(json, "file_system", measurement.file_system);
   get(json, "driver", measurement.driver);
+  get(json, "earlier_rounds", measurement.earlier_rounds);
   get(json, "runs_ended", measurement.runs_ended);
   get(json, "work", measurement.work_digest);
   get(json, "access", measurement.access);

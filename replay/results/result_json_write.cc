@@ -90,6 +90,7 @@ Json measurement_json(const Measurement& measurement) {
   put(json, "access", measurement.access);
   json["samples"] = Json::array();
   for (const Sample& sample : measurement.samples) json["samples"].push_back(sample_json(sample));
+  if (!measurement.earlier_rounds.empty()) json["earlier_rounds"] = measurement.earlier_rounds;
   if (!measurement.runs_ended.empty()) json["runs_ended"] = measurement.runs_ended;
   json["summary"] = measurement.summary();
   return json;

@@ -315,9 +315,13 @@ ClientWork::ClientWork(Clients& clients, bool several, const Job& job, std::uint
   rank_.client = idle_ ? 0 : clients.rank();
 }
 
-void ClientWork::prepare(std::optional<FileSystemKind> kind) const {
-  for (Volume* volume : volumes_.all()) volume->prepare(kind);
-  if (clients_.first()) enter(0);  // creates a common directory
+void ClientWork::prepare(const std::optional<Format>& format,
+                         const std::function<void()>& make_condition) const {
+  for (Volume* volume : volumes_.all()) volume->prepare(format);
+  if (clients_.first()) {
+    enter(0);  // creates a common directory
+    make_condition();
+  }
   clients_.meet();
   enter(clients_.rank());
 }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -48,8 +49,10 @@ class ClientWork {
   ClientWork(Clients& clients, bool several, const Job& job, std::uint64_t point,
              const Volumes& volumes);
 
-  // Prepares the volumes of all clients; `kind`: see Volume::prepare.
-  void prepare(std::optional<FileSystemKind> kind) const;
+  // Prepares the volumes of all clients; `format`: see Volume::prepare. Then the first client calls
+  // `make_condition` while the others wait.
+  void prepare(const std::optional<Format>& format,
+               const std::function<void()>& make_condition) const;
   // The free space of each tree, of the volume and the client with the least. Nobody writes
   // meanwhile.
   std::uint64_t free_bytes() const;

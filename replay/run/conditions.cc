@@ -247,11 +247,8 @@ void measure_idle_traffic(const std::vector<Volume*>& volumes, Conditions& condi
 }
 
 std::optional<double> used_share(const Volume& volume) {
-  struct statvfs info{};
-  if (fstatvfs(volume.root(), &info) != 0 || info.f_blocks < info.f_bfree) return std::nullopt;
-  const auto used = static_cast<double>(info.f_blocks - info.f_bfree);
-  const double usable = used + static_cast<double>(info.f_bavail);
-  return usable > 0 ? std::optional(used / usable) : std::nullopt;
+  const std::optional<VolumeSpace> space = volume.space();
+  return space ? std::optional(space->used_share()) : std::nullopt;
 }
 
 void add_volume_used(const Volume& volume, Conditions& conditions) {

@@ -1,5 +1,6 @@
 #include "replay/run/point_run.h"
 
+#include <algorithm>
 #include <span>
 #include <string>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "filesets/system/error.h"
 #include "replay/run/baseline_run.h"
 #include "replay/run/client_work.h"
+#include "replay/run/drive_preparation.h"
 #include "replay/run/result_filling.h"
 #include "replay/run/step_failure.h"
 
@@ -77,17 +79,22 @@ bool run_step(const PointRun& point_run, const ClientWork& work, std::size_t ste
   throw_failure(info, examples.front(), point_run.volumes.all(), job.room_advice());
 }
 
+// Of a step at this point, without what depends on the step.
+StepInfo step_info(const PointRun& point_run) {
+  return {.file_system = point_run.volumes.near ? point_run.volumes.file_system() : "",
+          .set = name_at(*point_run.staged.job, point_run.point),
+          .operation = "",
+          .run = point_run.repetitions.run(),
+          .runs = point_run.repetitions.runs(),
+          .volume = point_run.side.name,
+          .job = point_run.staged.job->record().name,
+          .of_set = point_run.staged.job->set(),
+          .point = point_run.staged.job->parameters(point_run.point)};
+}
+
 bool measure_steps(const PointRun& point_run, const ClientWork& work, std::size_t measurement) {
   const std::vector<Step>& steps = work.fitted().steps();
-  StepInfo info{.file_system = point_run.volumes.near ? point_run.volumes.file_system() : "",
-                .set = name_at(*point_run.staged.job, point_run.point),
-                .operation = "",
-                .run = point_run.repetitions.run(),
-                .runs = point_run.repetitions.runs(),
-                .volume = point_run.side.name,
-                .job = point_run.staged.job->record().name,
-                .of_set = point_run.staged.job->set(),
-                .point = point_run.staged.job->parameters(point_run.point)};
+  StepInfo info = step_info(point_run);
   for (std::size_t i = 0; i < steps.size(); ++i) {
     if (point_run.request.stop.stop_requested()) return false;
     info.operation = steps[i].operation;
@@ -108,6 +115,86 @@ bool measure_steps(const PointRun& point_run, const ClientWork& work, std::size_
   return true;
 }
 
+// Without a purge, the result must not claim one.
+void warn_of_no_purge(const PointRun& point_run, const Volume& volume) {
+  Result& result = *point_run.side.result;
+  result.warn({"not-purged",
+               fmt::format("{} could not be discarded as a whole: the job began on a drive in an "
+                           "unknown state",
+                           volume.describe().target),
+               "use a block device that supports discards, or sanitise the drive before the run"},
+              name_for_warnings(*point_run.staged.job, result));
+  JobRecord& record = *std::ranges::find(
+      result.plan.jobs, point_run.staged.job->record().name, &JobRecord::name);
+  for (auto& [name, value] : record.settings) {
+    if (name == "purge") value = "not possible";
+  }
+}
+
+// What is made of the devices, before they are formatted. Writes that later repetitions build upon
+// are made once. Returns false if the stop was requested.
+bool prepare_devices(const PointRun& point_run, const DriveCondition& condition,
+                     const Preparing& preparing, SideState& state) {
+  for (Volume* const volume : point_run.volumes.all()) {
+    const auto made = state.made.find(volume);
+    const bool kept = made != state.made.end() && condition.keeps_state() &&
+                      made->second.purge == condition.purge &&
+                      made->second.precondition == condition.precondition;
+    state.made.insert_or_assign(volume, condition);
+    if (kept) continue;
+    if (condition.purge && !volume->purge()) warn_of_no_purge(point_run, *volume);
+    if (condition.precondition && !preconditions_files(*volume, *condition.precondition) &&
+        !precondition_device(*volume, *condition.precondition, preparing)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// The same for what is made with files, on empty volumes.
+bool prepare_files(const PointRun& point_run, const DriveCondition& condition,
+                   const Preparing& preparing) {
+  for (Volume* const volume : point_run.volumes.all()) {
+    if (condition.precondition && preconditions_files(*volume, *condition.precondition) &&
+        !precondition_files(*volume, *condition.precondition, preparing)) {
+      return false;
+    }
+    if (condition.fill > 0 && !fill_volume(*volume, condition, preparing)) return false;
+  }
+  return true;
+}
+
+// Prepares the volumes of this client. Returns false if the stop was requested.
+bool prepare_volumes(const PointRun& point_run, const ClientWork& work, SideState& state) {
+  const Volumes& volumes = point_run.volumes;
+  for (const Volumes& other : point_run.side.by_part) {
+    if (other.near && other.near != volumes.near) other.near->rest();
+  }
+  const DriveCondition condition = point_run.staged.job->options(point_run.point).condition;
+  Preparing preparing{
+      .observer = point_run.observer, .step = step_info(point_run), .stop = point_run.request.stop};
+  preparing.step.file_system = "";  // not formatted yet
+  preparing.step.left_s = point_run.estimate.left_s();
+  if (!prepare_devices(point_run, condition, preparing, state)) return false;
+  std::optional<Format> format;
+  if (const auto kind = point_run.staged.kind) {
+    format = condition.format(*kind, point_run.repetitions.run() == 1);
+  }
+  bool whole = true;
+  work.prepare(format, [&] { whole = prepare_files(point_run, condition, preparing); });
+  if (!whole) return false;
+  for (const Volume* volume : volumes.all()) add_volume(*volume, *point_run.side.result);
+  return true;
+}
+
+// The idle time of the condition. Returns false if the stop was requested.
+bool rest_before(const PointRun& point_run) {
+  const std::uint64_t rest_ns = point_run.staged.job->options(point_run.point).condition.rest_ns;
+  return rest_ns == 0 || rest_drive(rest_ns, {.observer = point_run.observer,
+                                              .step = step_info(point_run),
+                                              .stop = point_run.request.stop});
+}
+
 }  // namespace
 
 bool measure_point(const PointRun& point_run, SideState& state) {
@@ -121,15 +208,12 @@ bool measure_point(const PointRun& point_run, SideState& state) {
   ClientWork work(point_run.clients, point_run.request.clients != nullptr, job, point_run.point,
                   volumes);
   if (prepares) {
-    for (const Volumes& other : point_run.side.by_part) {
-      if (other.near && other.near != volumes.near) other.near->rest();
-    }
-    work.prepare(point_run.staged.kind);
-    for (const Volume* volume : volumes.all()) add_volume(*volume, result);
+    if (!prepare_volumes(point_run, work, state)) return false;
     state.free_bytes = work.free_bytes();
   }
   work.fit(state.free_bytes, result);
   if (prepares && !work.fill(point_run.request.stop)) return false;
+  if (prepares && !rest_before(point_run)) return false;
   point_run.estimate.prepared(work.fitted().steps());
   if (point_run.repetitions.run() == 1) {
     state.first_measurements[point_run.point] = result.measurements.size();

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "replay/jobs/drive_condition.h"
 #include "replay/results/result.h"
 #include "replay/run/observer.h"
 #include "replay/run/repetitions.h"
@@ -27,9 +28,10 @@ struct Baselines {
 
 // The state of a side while a job is measured.
 struct SideState {
-  std::optional<std::uint64_t> point;           // the volumes hold the files that its steps left
-  std::uint64_t free_bytes = 0;                 // when they were prepared, see FittingPlace
-  std::vector<std::size_t> first_measurements;  // by point: its number in the result
+  std::optional<std::uint64_t> point;            // the volumes hold the files that its steps left
+  std::uint64_t free_bytes = 0;                  // when they were prepared, see FittingPlace
+  std::vector<std::size_t> first_measurements;   // by point: its number in the result
+  std::map<const Volume*, DriveCondition> made;  // the condition that its device was last given
 };
 
 // A point of a job in one repetition, on one side. All that it refers to outlives the call that

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "replay/plan/precision.h"
+#include "replay/statistics/steady_state.h"
 
 namespace filereel {
 namespace {
@@ -14,12 +15,13 @@ constexpr const char* kPrecise = "precise";
 }  // namespace
 
 Repetitions::Repetitions(std::uint32_t runs, const std::optional<AutoRuns>& automatic,
-                         Nanoseconds clock, Agreed agreed)
+                         Nanoseconds clock, Agreed agreed, bool steady)
     : wanted_(runs),
       runs_(runs),
       automatic_(automatic),
       agreed_(std::move(agreed)),
-      clock_(std::move(clock)) {
+      clock_(std::move(clock)),
+      steady_(steady) {
   if (automatic_) expected_ = std::max(1U, automatic_->least);
 }
 
@@ -27,10 +29,57 @@ double Repetitions::elapsed_s() const {
   return static_cast<double>(clock_() - began_ns_) * 1e-9;
 }
 
+namespace {
+
+bool is_steady(const Measurement& measurement) {
+  const std::vector<double> rates = main_rates(measurement);
+  const std::optional<SteadyWindow> window = steady_window(rates);
+  return rates.empty() || (window && window->is_steady());
+}
+
+// Of the samples, the last ones stay.
+void skip_rounds(Measurement& measurement, std::size_t kept) {
+  if (measurement.samples.size() <= kept) return;
+  const std::vector<double> rates = main_rates(measurement);
+  const std::size_t skipped = measurement.samples.size() - kept;
+  measurement.samples.erase(measurement.samples.begin(),
+                            measurement.samples.begin() + static_cast<std::ptrdiff_t>(skipped));
+  // A failed sample has no rate.
+  const std::size_t later = main_rates(measurement).size();
+  measurement.earlier_rounds.assign(rates.begin(),
+                                    rates.end() - static_cast<std::ptrdiff_t>(later));
+}
+
+}  // namespace
+
+Repetitions::Rounds Repetitions::look_at_rounds(std::span<Measurement* const> measurements) {
+  if (run_ < kSteadyRounds) return Rounds::before;
+  const bool steady = std::ranges::all_of(
+      measurements, [](const Measurement* measurement) { return is_steady(*measurement); });
+  const bool reached = agreed_(steady);
+  if (!reached && run_ < kMostRounds) return Rounds::before;
+  const std::uint32_t wanted = automatic_ ? automatic_->least : runs_;
+  const std::uint32_t kept =
+      reached ? kSteadyRounds : std::clamp<std::uint32_t>(wanted, kSteadyRounds, kMostRounds);
+  for (Measurement* measurement : measurements) skip_rounds(*measurement, kept);
+  skipped_ = run_ - kept;
+  steady_ = false;
+  runs_ = std::max<std::uint32_t>(runs_, kSteadyRounds);
+  return reached ? Rounds::steady : Rounds::without;
+}
+
 bool Repetitions::next(std::span<Measurement* const> measurements) {
   if (run_ == 0) began_ns_ = clock_();
+  if (steady_ && run_ > 0) {
+    const Rounds rounds = look_at_rounds(measurements);
+    if (rounds == Rounds::without) return false;
+    if (rounds == Rounds::before) {
+      ++run_;
+      return true;
+    }
+  }
   if (!automatic_) {
-    if (run_ >= runs_) return false;
+    if (counted() >= runs_ && run_ > 0) return false;
     ++run_;
     return true;
   }
@@ -39,13 +88,13 @@ bool Repetitions::next(std::span<Measurement* const> measurements) {
   for (const Measurement* measurement : measurements) {
     const double width = widths.emplace_back(relative_width(*measurement, *automatic_));
     // The width of intervals is proportional to 1 / sqrt(number of samples).
-    wanted = std::max(wanted, std::isfinite(width) ? run_ * width * width
+    wanted = std::max(wanted, std::isfinite(width) ? counted() * width * width
                                                    : runs_by_variation(*measurement, *automatic_));
   }
   const char* const why = run_ > 0 ? why_end(widths, wanted) : nullptr;
   if (agreed_(why != nullptr)) {
     for (std::size_t i = 0; i < widths.size(); ++i) {
-      const bool precise = run_ >= automatic_->least && widths[i] <= 1;
+      const bool precise = counted() >= automatic_->least && widths[i] <= 1;
       measurements[i]->runs_ended = precise || !why ? kPrecise : why;
     }
     return false;
@@ -61,12 +110,13 @@ void Repetitions::replace() {
 const char* Repetitions::why_end(std::span<const double> widths, double wanted) {
   const AutoRuns& limits = *automatic_;
   const auto precise = [&](double width) { return width <= 1; };
-  if (run_ >= limits.least && std::ranges::all_of(widths, precise)) return kPrecise;
-  if (run_ >= limits.most) return "most";
+  if (counted() >= limits.least && std::ranges::all_of(widths, precise)) return kPrecise;
+  if (counted() >= limits.most) return "most";
   const double each = elapsed_s() / run_;
   if (elapsed_s() + each > limits.budget_s) return "budget";
   const double possible = each > 0 ? limits.budget_s / each : wanted;
-  expected_ = std::max(run_ + 1.0, std::min({wanted, possible, static_cast<double>(limits.most)}));
+  expected_ =
+      std::max(counted() + 1.0, std::min({wanted, possible, static_cast<double>(limits.most)}));
   return nullptr;
 }
 

@@ -21,12 +21,16 @@ using Nanoseconds = std::function<std::uint64_t()>;  // a clock
 //   intervals of the target width for its rate and its tail ("precise"), or
 // - one more repetition of average duration would exceed the budget ("budget"), or
 // - the maximum number is reached ("most").
+//
+// `steady`: repetitions are rounds, as defined in steady_state.h. The rounds before the first five
+// that are steady for every measurement do not count: of them, measurements keep the rates only.
+// After 25 rounds without a steady state there is none; the last ones are then the samples.
 class Repetitions {
  public:
   // `agreed` turns this client's decision to end into that of all clients.
   using Agreed = std::function<bool(bool ends)>;
   Repetitions(std::uint32_t runs, const std::optional<AutoRuns>& automatic,
-              Nanoseconds clock = now_ns, Agreed agreed = std::identity());
+              Nanoseconds clock = now_ns, Agreed agreed = std::identity(), bool steady = false);
 
   // Starts the next repetition. Returns false if there is none, and then records the reason in
   // automatic measurements.
@@ -38,11 +42,14 @@ class Repetitions {
 
   std::uint32_t run() const { return run_; }  // the current one, from 1
   // The number of repetitions; 0 if not known in advance.
-  std::uint32_t runs() const { return automatic_ ? 0 : runs_; }
+  std::uint32_t runs() const { return automatic_ || steady_ ? 0 : runs_; }
   // The number of repetitions, estimated for automatic ones.
-  double expected() const { return automatic_ ? expected_ : runs_; }
+  double expected() const { return skipped_ + (automatic_ ? expected_ : runs_); }
 
  private:
+  enum class Rounds : std::uint8_t { before, steady, without };
+  Rounds look_at_rounds(std::span<Measurement* const> measurements);
+  std::uint32_t counted() const { return run_ - skipped_; }
   const char* why_end(std::span<const double> widths, double wanted);
   double elapsed_s() const;
 
@@ -51,7 +58,9 @@ class Repetitions {
   Agreed agreed_;
   Nanoseconds clock_;
   std::uint64_t began_ns_ = 0;
-  double expected_ = 1;  // of automatic ones
+  double expected_ = 1;        // of automatic ones
+  bool steady_ = false;        // still to be reached
+  std::uint32_t skipped_ = 0;  // rounds before the steady state
 };
 
 // A time budget shared by groups of repetitions: each gets an equal part of the time left.

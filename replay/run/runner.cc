@@ -285,8 +285,10 @@ class Run {
     const Job& job = *staged.job;
     std::vector<SideState> states(sides.size());
     for (SideState& state : states) state.first_measurements.resize(job.points());
-    Repetitions repetitions(runs_of(job, request_), limits, now_ns,
-                            [this](bool ends) { return clients_.value_of_first(ends); });
+    Repetitions repetitions(
+        runs_of(job, request_), limits, now_ns,
+        [this](bool ends) { return clients_.value_of_first(ends); },
+        job.options(0).condition.steady);
     const NewMeasurements added(results_);
     while (!ended_early(added.list()) && repetitions.next(added.list())) {
       estimate.set_runs(repetitions.expected());

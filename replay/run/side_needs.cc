@@ -1,10 +1,12 @@
 #include "replay/run/side_needs.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <map>
 #include <memory>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -27,7 +29,7 @@ const VolumeNeeds& needs_of(const SideNeeds::OfJob& job, Role role) {
 
 // Formats and mounts a sparse file of `bytes` bytes. Nothing if that fails: the machine may lack
 // space for it.
-std::optional<FreshSpace> try_format(FileSystemKind kind, std::uint64_t bytes,
+std::optional<FreshSpace> try_format(const Format& format, std::uint64_t bytes,
                                      MountCapability power) {
   if (bytes > largest_file_of_process()) return std::nullopt;
   try {
@@ -37,7 +39,7 @@ std::optional<FreshSpace> try_format(FileSystemKind kind, std::uint64_t bytes,
                        .temporary = true};
     const std::unique_ptr<Volume> volume = open_volume(trial, {.power = power, .sparse = true});
     volume->take();
-    volume->prepare(kind);
+    volume->prepare(format);
     const std::optional<std::uint64_t> free = volume->free_bytes();
     if (!free) return std::nullopt;
     return FreshSpace{*free, volume->free_entries()};
@@ -51,31 +53,55 @@ class Trials {
  public:
   explicit Trials(MountCapability power) : power_(power) {}
 
-  const std::optional<FreshSpace>& of(FileSystemKind kind, std::uint64_t bytes) {
-    const auto [found, added] = known_.try_emplace({kind, bytes});
-    if (added) found->second = try_format(kind, bytes, power_);
+  const std::optional<FreshSpace>& of(const Format& format, std::uint64_t bytes) {
+    const auto [found, added] = known_.try_emplace({format.kind, format.mkfs_options, bytes});
+    if (added) found->second = try_format(format, bytes, power_);
     return found->second;
   }
 
  private:
   MountCapability power_;
-  std::map<std::pair<FileSystemKind, std::uint64_t>, std::optional<FreshSpace>> known_;
+  std::map<std::tuple<FileSystemKind, std::vector<std::string>, std::uint64_t>,
+           std::optional<FreshSpace>>
+      known_;
 };
 
-void check_alone(const UntouchedVolume& untouched, Trials& trials) {
+// Of a directory, after a fill.
+std::uint64_t capacity_of(const Volume& directory, double filled) {
+  const std::uint64_t bytes = directory.capacity();
+  const std::optional<VolumeSpace> space = directory.space();
+  if (filled <= 0 || !space) return bytes;
+  const auto all = static_cast<double>(space->used + space->available);
+  return std::min(bytes, static_cast<std::uint64_t>(all * (1 - filled)));
+}
+
+void check_job(const UntouchedVolume& untouched, const SideNeeds::OfJob& job,
+               const DriveCondition& condition, Trials& trials) {
   const std::uint64_t bytes = untouched.volume->capacity();
-  const bool has_quota = untouched.volume->host().has_quota;
+  VolumeNeeds needs = needs_of(job, untouched.role);
+  needs.filled = condition.fill;
+  const std::string advice =
+      condition.fill > 0 ? "use a smaller --fill; or " + job.advice : job.advice;
+  if (untouched.kind == TargetKind::directory) {
+    const bool has_quota = untouched.volume->host().has_quota;
+    return check_capacity(needs, job.trees, capacity_of(*untouched.volume, condition.fill),
+                          untouched.volume->free_entries(), untouched.name,
+                          with_quota_advice(has_quota, advice));
+  }
   // A volume with the size of an image for these jobs has space, whatever the file system keeps.
-  const MeasureFresh measure = [&](FileSystemKind kind) { return trials.of(kind, bytes); };
-  const bool ample = bytes >= untouched.needs->image(untouched.role);
+  const bool usual = condition.mkfs_options.empty();
+  const bool ample = usual && bytes >= untouched.needs->image(untouched.role);
+  const MeasureFresh measure = [&](FileSystemKind kind) {
+    return trials.of(condition.format(kind, true), bytes);
+  };
+  check_formatted_capacity(needs, bytes, untouched.name, advice, ample ? MeasureFresh() : measure,
+                           usual);
+}
+
+void check_alone(const UntouchedVolume& untouched, Trials& trials) {
   for (const SideNeeds::OfJob& job : untouched.needs->jobs) {
-    const VolumeNeeds& needs = needs_of(job, untouched.role);
-    if (untouched.kind == TargetKind::directory) {
-      check_capacity(needs, job.trees, bytes, untouched.volume->free_entries(), untouched.name,
-                     with_quota_advice(has_quota, job.advice));
-    } else {
-      check_formatted_capacity(needs, bytes, untouched.name, job.advice,
-                               ample ? MeasureFresh() : measure);
+    for (const DriveCondition& condition : job.conditions) {
+      check_job(untouched, job, condition, trials);
     }
   }
 }
@@ -128,8 +154,15 @@ class SharedHost {
 
 std::uint64_t SideNeeds::image(Role role) const {
   std::uint64_t size = 0;
-  for (const OfJob& job : jobs) size = std::max(size, needs_of(job, role).image);
-  return size;
+  for (const OfJob& job : jobs) {
+    double filled = 0;
+    for (const DriveCondition& condition : job.conditions)
+      filled = std::max(filled, condition.fill);
+    const auto files = static_cast<double>(needs_of(job, role).image);
+    size = std::max(size, static_cast<std::uint64_t>(std::ceil(files / (1 - filled))));
+  }
+  constexpr std::uint64_t kUnit = 4 << 20;
+  return (size + kUnit - 1) / kUnit * kUnit;
 }
 
 void check_space(std::span<const UntouchedVolume> volumes, MountCapability power) {

@@ -17,8 +17,9 @@ namespace filereel {
 struct SideNeeds {
   struct OfJob {
     JobNeeds needs;
-    std::string advice;       // if space is lacking
-    std::uint64_t trees = 1;  // on each volume, of several clients
+    std::string advice;                      // if space is lacking
+    std::uint64_t trees = 1;                 // on each volume, of several clients
+    std::vector<DriveCondition> conditions;  // of its points, one or more
   };
   std::vector<OfJob> jobs;  // those with volumes
 

@@ -143,6 +143,36 @@ void named(const Job& job, const Plan& plan, const std::function<void()>& work) 
   }
 }
 
+// Of all points, each once.
+std::vector<DriveCondition> conditions_of(const Job& job) {
+  std::vector<DriveCondition> conditions;
+  for (std::uint64_t point = 0; point < job.points(); ++point) {
+    DriveCondition condition = job.options(point).condition;
+    if (!contains(conditions, condition)) conditions.push_back(std::move(condition));
+  }
+  return conditions;
+}
+
+// Throws Error(usage) for conditions that are not possible in directories.
+void check_conditions(const Plan& plan) {
+  const auto refuse = [](std::string_view option, const Job& job, std::string_view why) {
+    throw Error(ErrorKind::usage,
+                fmt::format("{} does not apply to {} in a directory: {}; name an image or a device",
+                            option, printable(job.record().name), why));
+  };
+  constexpr std::string_view kNotFormatted = "filereel does not format what is below it";
+  for (const std::unique_ptr<Job>& job : plan.jobs) {
+    for (const DriveCondition& condition : conditions_of(*job)) {
+      if (condition.purge) refuse("--purge", *job, kNotFormatted);
+      if (!condition.mkfs_options.empty()) refuse("--mkfs-options", *job, kNotFormatted);
+      if (!condition.mount_options.empty()) refuse("--mount-options", *job, kNotFormatted);
+      if (condition.precondition && condition.precondition->on_files == false) {
+        refuse("--precondition device", *job, "its device is in use");
+      }
+    }
+  }
+}
+
 // The needs of all jobs with volumes. Throws Error for what they cannot do on such volumes.
 SideNeeds needs_of_jobs(const RunRequest& request, const Kinds& kinds,
                         const std::vector<const Target*>& targets) {
@@ -152,8 +182,8 @@ SideNeeds needs_of_jobs(const RunRequest& request, const Kinds& kinds,
     const PlannedVolumes planned = planned_for(*job, request, kinds, targets);
     named(*job, request.plan, [&] {
       job->check(planned);
-      side.jobs.push_back(
-          {job->needs(planned), std::string(job->room_advice()), planned.client.trees()});
+      side.jobs.push_back({job->needs(planned), std::string(job->room_advice()),
+                           planned.client.trees(), conditions_of(*job)});
     });
   }
   return side;
@@ -388,6 +418,7 @@ Stage open_stage(const RunRequest& request, RunObserver& observer,
                 "--fs does not apply to directories, which are not formatted: omit --fs, or name "
                 "images or devices");
   }
+  if (targets.first.near.front().kind == TargetKind::directory) check_conditions(request.plan);
   const Kinds kinds = formats ? choose_file_systems(request, results) : Kinds();
   const std::vector<SideNeeds> needs = needs_of_sides(request, kinds, targets);
   add_parts(request, kinds, times_of_jobs(request, needs.front()), stage);

@@ -13,6 +13,7 @@
 #include "filesets/system/wording.h"
 #include "replay/plan/plan.h"
 #include "replay/run/baseline_run.h"
+#include "replay/run/drive_preparation.h"
 
 namespace filereel {
 namespace {
@@ -258,6 +259,23 @@ std::size_t count_automatic(const Stage& stage, const RunRequest& request) {
       stage.jobs, [&](const StagedJob& staged) { return is_automatic(*staged.job, request); }));
 }
 
+namespace {
+
+// The time to make the conditions of all points once, assumed.
+double condition_seconds(const Job& job, const Stage& stage) {
+  double all = 0;
+  for (std::uint64_t point = 0; point < job.points(); ++point) {
+    const DriveCondition condition = job.options(point).condition;
+    const Volume* const near =
+        needs_no_volume(job) ? nullptr : stage.sides.front().by_part[job.part(point)].near;
+    if (near) all += bytes_of_condition(condition, near->capacity()) / kAssumedRate;
+    all += static_cast<double>(condition.rest_ns) * 1e-9;
+  }
+  return all;
+}
+
+}  // namespace
+
 TimeEstimate estimate_of(const Stage& stage, const RunRequest& request, std::size_t shapes) {
   const auto automatic = static_cast<double>(count_automatic(stage, request));
   std::vector<EstimatedJob> jobs;
@@ -268,6 +286,7 @@ TimeEstimate estimate_of(const Stage& stage, const RunRequest& request, std::siz
         EstimatedJob{.job = &job, .kind = job.record().kind, .points = job.points()});
     estimated_job.unit = {staged.time.work_s / points, staged.time.waits_s / points};
     estimated_job.prepare_s = (staged.fill_s + preparation_seconds(job)) / points;
+    estimated_job.prepare_s += condition_seconds(job, stage) / points;
     estimated_job.runs = runs_of(job, request);
     if (!is_automatic(job, request)) continue;
     estimated_job.runs = request.auto_runs->least;

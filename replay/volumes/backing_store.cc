@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <linux/fs.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -303,23 +304,39 @@ void BackingStore::check_unused_by_others() const {
   if (loop_) check_unused(loop_->descriptor(), target_.text(), {.own = own});
 }
 
-void BackingStore::format(FileSystemKind kind) {
-  const FileSystemInfo& info = file_system_info(kind);
-  if (is_device()) discard();
+void BackingStore::format(const Format& format) {
+  const FileSystemInfo& info = file_system_info(format.kind);
+  if (format.discard) discard();
   formatted_ = false;
+  const bool by_user = !format.mkfs_options.empty();
+  if (by_user) wipe_start();
   // A loop device would write zeros for discards.
-  run_program(make_command(kind, source(), size_, is_device() && !loop_),
-              fmt::format("cannot format {} as {}", target_.text(), info.name));
+  run_program(make_command(format, source(), size_, is_device() && !loop_),
+              fmt::format("cannot format {} as {}{}", target_.text(), info.name,
+                          by_user ? fmt::format(" with the options '{}'",
+                                                fmt::join(format.mkfs_options, " "))
+                                  : ""),
+              open_removed_directory().get());
   formatted_ = true;
   flush();
   drop_caches();
 }
 
 // Discards the block device, so that every file system starts on a drive as fresh as possible. Not
-// all mkfs programs do.
-void BackingStore::discard() {
+// all mkfs programs do. What cannot be discarded is formatted all the same.
+bool BackingStore::discard() {
   std::uint64_t range[2] = {target_.start, size_};
-  ioctl(file(), BLKDISCARD, range);  // optional: fails if unsupported
+  return is_device() && ioctl(file(), BLKDISCARD, range) == 0;
+}
+
+// Some options of mkfs let it write nothing. The file system of an earlier repetition would then be
+// mounted as if it were new.
+void BackingStore::wipe_start() {
+  const std::vector<char> zeros(std::min<std::uint64_t>(size_, 1 << 20));  // with all superblocks
+  if (pwrite(descriptor(), zeros.data(), zeros.size(), 0) == static_cast<ssize_t>(zeros.size())) {
+    return flush();
+  }
+  throw_failed(fmt::format("cannot write to {}: {}", target_.text(), error_text(errno)));
 }
 
 void BackingStore::flush() {

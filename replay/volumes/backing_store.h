@@ -15,6 +15,7 @@
 #include "filesets/ownership/lease.h"
 #include "filesets/system/descriptor.h"
 #include "replay/volumes/block_device.h"
+#include "replay/volumes/format.h"
 #include "replay/volumes/mount.h"
 #include "replay/volumes/page_cache.h"
 #include "replay/volumes/target.h"
@@ -50,8 +51,11 @@ class BackingStore {
   // mounted. Both must be formatted before they can stay.
   void exchange_image(BackingStore& other);
 
+  // Discards a block device. Returns whether it could be; never for other targets.
+  bool discard();
+
   // Creates a file system and flushes it to the device. Throws Error(failed).
-  void format(FileSystemKind kind);
+  void format(const Format& format);
 
   void flush();                // returns once all written data is on the device
   void drop_caches();          // the kernel's caches; call after flush()
@@ -77,7 +81,7 @@ class BackingStore {
   void open_block_device(const VolumeOptions& options);
   void open_part(int node, HeldDevices& held);
   void allocate_image(bool sparse);
-  void discard();
+  void wipe_start();
   // The lowest layer.
   int file() const {
     return image_ ? image_->descriptor() : held_ ? held_->file.get() : device_.get();

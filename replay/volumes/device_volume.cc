@@ -12,6 +12,7 @@
 #include "filesets/system/paths.h"
 #include "filesets/system/programs.h"
 #include "replay/volumes/backing_store.h"
+#include "replay/volumes/directory_volume.h"
 #include "replay/volumes/volume.h"
 
 namespace filereel {
@@ -33,10 +34,16 @@ class DeviceVolume final : public Volume {
 
   void take() override { backing_.take(options_); }
 
-  void prepare(std::optional<FileSystemKind> kind) override {
-    kind_ = kind.value_or(FileSystemKind::ext4);
-    const FileSystemInfo& info = file_system_info(kind_);
-    const std::optional<Driver> driver = choose_driver(kind_, options_.power);
+  bool purge() override {
+    rest();
+    backing_.check_unused_by_others();
+    return backing_.discard();
+  }
+
+  void prepare(const std::optional<Format>& format) override {
+    format_ = format.value_or(Format());
+    const FileSystemInfo& info = file_system_info(format_.kind);
+    const std::optional<Driver> driver = choose_driver(format_.kind, options_.power);
     if (!driver) {
       throw Error(ErrorKind::failed,
                   fmt::format("cannot mount {}: {}; see `filereel doctor`", info.name,
@@ -45,11 +52,11 @@ class DeviceVolume final : public Volume {
                                   : "no driver found; " + install_advice(info.fuse_program)));
     }
     driver_ = *driver;
-    check_volume_size(kind_, backing_.size(), target_.text());
+    check_volume_size(format_.kind, backing_.size(), target_.text());
     if (mount_) unmount();
     // Another process may use it by now.
     backing_.check_unused_by_others();
-    backing_.format(kind_);
+    backing_.format(format_);
     mount();
   }
 
@@ -118,7 +125,13 @@ class DeviceVolume final : public Volume {
 
   FileSystemLimits limits() const override {
     FileSystemLimits limits = limits_of_driver(driver_.name);
-    limits.cluster = limits_of_formatted(kind_, backing_.size()).cluster;
+    limits.cluster = limits_of_formatted(format_.kind, backing_.size()).cluster;
+    struct statvfs info{};
+    const bool chosen = !format_.mkfs_options.empty() && mount_;  // perhaps other clusters
+    if (chosen && fstatvfs(mount_->root(), &info) == 0 && info.f_bsize > 0) {
+      limits.cluster =
+          std::max<std::uint64_t>(info.f_bsize, ext_cluster_size(backing_.descriptor()));
+    }
     return limits;
   }
 
@@ -132,6 +145,8 @@ class DeviceVolume final : public Volume {
     return backing_.size() - std::min(backing_.size(), clusters * 8 + (1 << 20));
   }
 
+  std::optional<VolumeSpace> space() const override { return space_of(mount_->root()); }
+
   std::optional<std::uint64_t> free_entries() const override {
     struct statvfs info{};
     if (!mount_ || fstatvfs(mount_->root(), &info) != 0 || info.f_files == 0) return std::nullopt;
@@ -143,7 +158,7 @@ class DeviceVolume final : public Volume {
     description.role = options_.role;
     description.target = target_.text();
     description.target_kind = target_kind_name(target_.kind);
-    description.file_system = file_system_info(kind_).name;
+    description.file_system = file_system_info(format_.kind).name;
     description.driver = driver_.kernel ? "kernel" : driver_.name;
     if (const auto mounted = mount_ ? mounted_at(mount_->path()) : std::nullopt) {
       description.mount_options = mounted->options;
@@ -162,7 +177,7 @@ class DeviceVolume final : public Volume {
   }
 
   FileSystemFeatures features() const override {
-    return read_file_system_features(file_system_info(kind_).name, backing_.source(),
+    return read_file_system_features(file_system_info(format_.kind).name, backing_.source(),
                                      backing_.descriptor());
   }
 
@@ -180,7 +195,7 @@ class DeviceVolume final : public Volume {
 
  private:
   void mount() {
-    mount_ = std::make_unique<Mount>(kind_, driver_, backing_.source(), role_name(options_.role));
+    mount_ = std::make_unique<Mount>(format_, driver_, backing_.source(), role_name(options_.role));
   }
   void unmount() {
     mount_->unmount();
@@ -190,12 +205,20 @@ class DeviceVolume final : public Volume {
   Target target_;
   VolumeOptions options_;
   BackingStore backing_;
-  FileSystemKind kind_ = FileSystemKind::ext4;
+  Format format_;
   Driver driver_;
   std::unique_ptr<Mount> mount_;
 };
 
 }  // namespace
+
+std::optional<VolumeSpace> space_of(int descriptor) {
+  struct statvfs info{};
+  if (fstatvfs(descriptor, &info) != 0 || info.f_blocks == 0 || info.f_blocks < info.f_bfree) {
+    return std::nullopt;
+  }
+  return VolumeSpace{(info.f_blocks - info.f_bfree) * info.f_frsize, info.f_bavail * info.f_frsize};
+}
 
 std::unique_ptr<Volume> open_device_volume(const Target& target, const VolumeOptions& options) {
   return std::make_unique<DeviceVolume>(target, options);

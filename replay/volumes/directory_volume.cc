@@ -245,7 +245,7 @@ class DirectoryVolume final : public Volume {
     taken_ = true;
   }
 
-  void prepare(std::optional<FileSystemKind>) override {
+  void prepare(const std::optional<Format>&) override {
     check_present();
     directory_.clear();
   }
@@ -314,6 +314,8 @@ class DirectoryVolume final : public Volume {
     if (fstatvfs(directory_.place(), &info) != 0 || info.f_blocks == 0) return std::nullopt;
     return info.f_bavail * info.f_frsize;
   }
+
+  std::optional<VolumeSpace> space() const override { return space_of(directory_.place()); }
 
   std::optional<std::uint64_t> free_entries() const override {
     struct statvfs info{};

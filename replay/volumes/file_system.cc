@@ -320,68 +320,6 @@ FileSystemLimits limits_of_mount(const MountedFileSystem& mounted, std::uint64_t
   return limits_of_mounted(mounted.type, block_size);
 }
 
-std::vector<std::string> make_command(FileSystemKind kind, const std::string& device,
-                                      std::uint64_t size, bool is_device) {
-  const std::string label(kVolumeLabel);
-  switch (kind) {
-    case FileSystemKind::ext4: {
-      // Inode tables are initialised lazily and then never (noinit_itable below), so that no
-      // background thread writes during a measurement. 4 KiB blocks on small volumes, too, where
-      // mkfs would choose 1 KiB, which is unusual on real disks.
-      const std::string options = "lazy_itable_init=1,lazy_journal_init=1";
-      return {"mkfs.ext4", "-q",   "-F",
-              "-b",        "4096", "-L",
-              label,       "-E",   is_device ? options : options + ",nodiscard",
-              device};
-    }
-    case FileSystemKind::ntfs:
-      return {"mkfs.ntfs", "-q", "-Q", "-F", "-L", label, device};
-    case FileSystemKind::fat32:
-      return {"mkfs.vfat", "-F",  "32", "-s",  fmt::format("{}", fat32_cluster(size) / 512),
-              "-S",        "512", "-n", label, device};
-    case FileSystemKind::exfat:
-      return {"mkfs.exfat", "-L", label, device};
-    case FileSystemKind::xfs: {
-      std::vector<std::string> command = {"mkfs.xfs", "-q", "-f", "-L", label, device};
-      if (!is_device) command.insert(command.begin() + 1, "-K");
-      return command;
-    }
-    case FileSystemKind::btrfs: {
-      std::vector<std::string> command = {"mkfs.btrfs", "-q", "-f", "-L", label, device};
-      if (!is_device) command.insert(command.begin() + 1, "-K");
-      return command;
-    }
-  }
-  return {};
-}
-
-std::vector<std::vector<std::string>> fuse_commands(FileSystemKind kind, const std::string& source,
-                                                    const std::string& mount_point) {
-  switch (kind) {
-    // big_writes: requests of 128 KiB instead of 4 KiB, as recommended for speed in the driver's
-    // manual. FUSE 3 always has large requests and refuses the option.
-    case FileSystemKind::ntfs:
-      return {{"ntfs-3g", "-o", "no_detach,big_writes", source, mount_point},
-              {"ntfs-3g", "-o", "no_detach", source, mount_point}};
-    case FileSystemKind::fat32:
-      return {{"fusefat", "-f", "-s", "-o", "rw+,big_writes,max_write=131072", source, mount_point},
-              {"fusefat", "-f", "-s", "-o", "rw+", source, mount_point}};
-    case FileSystemKind::exfat:
-      // There is no -f option. -d also keeps it in the foreground, but logs a line per request.
-      return {{"mount.exfat-fuse", "-d", source, mount_point}};
-    case FileSystemKind::ext4:
-      return {{"fuse2fs", "-f", "-o", "rw,fakeroot", source, mount_point}};
-    case FileSystemKind::xfs:
-    case FileSystemKind::btrfs:
-      break;
-  }
-  return {};
-}
-
-std::string_view kernel_mount_options(FileSystemKind kind) {
-  return kind == FileSystemKind::ext4 ? "noinit_itable" : "";
-}
-
 std::uint64_t fat32_cluster(std::uint64_t size) {
   if (size < 260 * kMiB) return 512;
   if (size < 8 * kGiB) return 4096;

@@ -122,19 +122,6 @@ struct Driver {
   std::string name;  // kernel type or FUSE program
 };
 
-// Command line that formats `device` of `size` bytes as `kind`. `is_device`: a real device, which
-// may be discarded first to start as fresh as possible.
-std::vector<std::string> make_command(FileSystemKind kind, const std::string& device,
-                                      std::uint64_t size, bool is_device);
-
-// Command lines of the FUSE program that serves `source` at `mount_point`, in the foreground. Not
-// all versions of a program accept the same options: the first that it accepts is to be used.
-std::vector<std::vector<std::string>> fuse_commands(FileSystemKind kind, const std::string& source,
-                                                    const std::string& mount_point);
-
-// Options for mount(2); "" for the driver's defaults.
-std::string_view kernel_mount_options(FileSystemKind kind);
-
 // Cluster size in bytes of FAT32 on a volume of `size` bytes: the defaults of mkfs.fat.
 std::uint64_t fat32_cluster(std::uint64_t size);
 

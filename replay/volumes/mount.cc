@@ -200,16 +200,22 @@ std::string first_line(const std::string& text) {
   return text.substr(0, text.find('\n'));
 }
 
+// Those of the user, in messages.
+std::string with_options(const Format& format) {
+  return format.mount_options.empty() ? ""
+                                      : fmt::format(" with the options '{}'", format.mount_options);
+}
+
 }  // namespace
 
-Mount::Mount(FileSystemKind kind, const Driver& driver, const std::string& source,
+Mount::Mount(const Format& format, const Driver& driver, const std::string& source,
              std::string_view label)
     : state_(open_state_directory()),
       name_(fmt::format("mount-{}-{}-{}", getpid(), label, random_name())),
       path_(state_.path + "/" + name_) {
   try {
     make_mount_point();
-    driver.kernel ? mount_kernel(kind, driver, source) : mount_fuse(kind, source);
+    driver.kernel ? mount_kernel(format, driver, source) : mount_fuse(format, source);
     mounted_ = true;
     root_.reset(open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     struct stat info{};
@@ -243,26 +249,28 @@ void Mount::remove_mount_point() {
   if (lease_ && is_gone) lease_->remove_record();
 }
 
-void Mount::mount_kernel(FileSystemKind kind, const Driver& driver, const std::string& source) {
-  const std::string options(kernel_mount_options(kind));
-  if (mount(source.c_str(), path_.c_str(), driver.name.c_str(), 0, options.c_str()) != 0) {
-    throw_failed(fmt::format("cannot mount {} as {}: {}; see the kernel log (dmesg)", source,
-                             driver.name, error_text(errno)));
+void Mount::mount_kernel(const Format& format, const Driver& driver, const std::string& source) {
+  const KernelMountOptions options = kernel_mount_options(format);
+  if (mount(source.c_str(), path_.c_str(), driver.name.c_str(), options.flags,
+            options.text.c_str()) != 0) {
+    throw_failed(fmt::format("cannot mount {} as {}{}: {}; see the kernel log (dmesg)", source,
+                             driver.name, with_options(format), error_text(errno)));
   }
 }
 
-void Mount::mount_fuse(FileSystemKind kind, const std::string& source) {
-  const std::string_view program = file_system_info(kind).fuse_program;
+void Mount::mount_fuse(const Format& format, const std::string& source) {
+  const std::string_view program = file_system_info(format.kind).fuse_program;
   std::optional<int> refusal;  // exit status of the driver
-  for (const std::vector<std::string>& command : fuse_commands(kind, source, path_)) {
+  for (const std::vector<std::string>& command : fuse_commands(format, source, path_)) {
     daemon_.reset();
     daemon_.emplace(command);
     refusal = await_fuse(program, source);
     if (!refusal) return;
     umount2(path_.c_str(), MNT_DETACH | UMOUNT_NOFOLLOW);  // it may have failed after mounting
   }
-  throw_failed(fmt::format("cannot mount {} with {} (exit status {}): {}", source, program,
-                           refusal.value_or(0), first_line(daemon_->output())));
+  throw_failed(fmt::format("cannot mount {} with {}{} (exit status {}): {}", source, program,
+                           with_options(format), refusal.value_or(0),
+                           first_line(daemon_->output())));
 }
 
 std::optional<int> Mount::await_fuse(std::string_view program, const std::string& source) {

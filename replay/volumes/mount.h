@@ -15,6 +15,7 @@
 #include "filesets/system/mounts.h"
 #include "filesets/system/programs.h"
 #include "replay/volumes/file_system.h"
+#include "replay/volumes/format.h"
 
 namespace filereel {
 
@@ -86,7 +87,7 @@ class Mount {
  public:
   // Mounts `source` (a block device; for FUSE also an image file). `label` becomes part of the
   // directory's name. Throws Error(failed).
-  Mount(FileSystemKind kind, const Driver& driver, const std::string& source,
+  Mount(const Format& format, const Driver& driver, const std::string& source,
         std::string_view label);
   Mount(Mount&&) = delete;
   ~Mount();
@@ -104,8 +105,8 @@ class Mount {
  private:
   void make_mount_point();
   void remove_mount_point();
-  void mount_kernel(FileSystemKind kind, const Driver& driver, const std::string& source);
-  void mount_fuse(FileSystemKind kind, const std::string& source);
+  void mount_kernel(const Format& format, const Driver& driver, const std::string& source);
+  void mount_fuse(const Format& format, const std::string& source);
   // Waits until the driver serves. Returns its exit status if it ends instead.
   std::optional<int> await_fuse(std::string_view program, const std::string& source);
 

@@ -24,6 +24,7 @@
 #include "replay/volumes/device_identity.h"
 #include "replay/volumes/file_system.h"
 #include "replay/volumes/file_system_features.h"
+#include "replay/volumes/format.h"
 #include "replay/volumes/mount.h"
 #include "replay/volumes/network_share.h"
 #include "replay/volumes/page_cache.h"
@@ -47,6 +48,22 @@ struct HostSpace {
   bool has_quota = false;                  // a project quota limits it
 };
 
+// A directory in the root with files that fill a volume; no job has an entry of this name.
+inline constexpr std::string_view kFillDirectory = ".filereel-fill";
+
+// Bytes of a file system, as counted by df: what is kept for root is neither.
+struct VolumeSpace {
+  std::uint64_t used = 0, available = 0;
+
+  // From 0 to 1.
+  double used_share() const {
+    const std::uint64_t all = used + available;
+    return all > 0 ? static_cast<double>(used) / static_cast<double>(all) : 0;
+  }
+};
+// Of the file system of an open file or directory; nothing if it does not report that.
+std::optional<VolumeSpace> space_of(int descriptor);
+
 // Two implementations: a directory, and a file system that filereel formats and mounts on an image
 // or a block device.
 //
@@ -63,9 +80,13 @@ class Volume {
   // describe().
   virtual void take() = 0;
 
-  // Prepares an empty, mounted volume and formats it with `kind`. A directory takes no kind; only
-  // files created since it was opened are removed.
-  virtual void prepare(std::optional<FileSystemKind> kind) = 0;
+  // Discards the whole drive or part. Returns false if that is not possible, as for directories and
+  // images. Call before prepare().
+  virtual bool purge() { return false; }
+
+  // Formats the volume and mounts it empty. A directory takes no format; only files created since
+  // it was opened are removed.
+  virtual void prepare(const std::optional<Format>& format) = 0;
 
   // Exchanges the storage with another volume, and unmounts both: until the next prepare they have
   // no content. Returns false and does nothing unless both are images of one size in one directory.
@@ -89,8 +110,8 @@ class Volume {
   // Descriptor of the root directory; changes with prepare and make_cold.
   virtual int root() const = 0;
 
-  // Before the first prepare: the storage below the future file system, open for reading and
-  // writing; its content is not needed. -1 if there is none, as for directories.
+  // Before the first prepare, and after rest(): the storage below the future file system, open for
+  // reading and writing; its content is not needed. -1 if there is none, as for directories.
   virtual int raw() const { return -1; }
 
   // Throws if the prepared volume was unmounted or replaced.
@@ -103,6 +124,8 @@ class Volume {
 
   virtual FileSystemLimits limits() const = 0;
   virtual std::optional<std::uint64_t> free_bytes() const = 0;  // none: unknown
+  // Used and available, as counted by df; nothing: unknown.
+  virtual std::optional<VolumeSpace> space() const { return std::nullopt; }
   // Number of files and directories that can still be created; nothing: unlimited or unknown.
   virtual std::optional<std::uint64_t> free_entries() const { return std::nullopt; }
   // Before prepare, the data about a file system not formatted yet is meaningless.

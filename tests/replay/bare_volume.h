@@ -15,7 +15,7 @@ class BareVolume : public filereel::Volume {
       : description_(std::move(description)) {}
 
   void take() override {}
-  void prepare(std::optional<filereel::FileSystemKind>) override {}
+  void prepare(const std::optional<filereel::Format>&) override {}
   filereel::CacheState make_cold(const filereel::FileList&) override { return {}; }
   void sync() override {}
   int root() const override { return -1; }

@@ -10,6 +10,7 @@
 
 #include "filesets/system/error.h"
 #include "filesets/system/programs.h"
+#include "replay/volumes/format.h"
 
 namespace filereel {
 namespace {
@@ -44,7 +45,7 @@ TEST_CASE("the command that makes a file system runs its program, quietly, on th
   for (const FileSystemInfo& info : file_systems()) {
     CAPTURE(info.name);
     for (const bool is_device : {false, true}) {
-      const auto command = make_command(info.kind, "/dev/x", kGiB, is_device);
+      const auto command = make_command({.kind = info.kind}, "/dev/x", kGiB, is_device);
       REQUIRE(command.size() >= 2);
       CHECK(command.front() == info.make_program);
       CHECK(command.back() == "/dev/x");
@@ -56,7 +57,7 @@ TEST_CASE("the command that makes a file system runs its program, quietly, on th
 TEST_CASE("where there is a FUSE program its command mounts the source at the place") {
   for (const FileSystemInfo& info : file_systems()) {
     CAPTURE(info.name);
-    const auto commands = fuse_commands(info.kind, "a.img", "/mnt/x");
+    const auto commands = fuse_commands({.kind = info.kind}, "a.img", "/mnt/x");
     REQUIRE(commands.empty() == info.fuse_program.empty());
     for (const std::vector<std::string>& command : commands) {
       CHECK(command.front() == info.fuse_program);
@@ -69,7 +70,8 @@ TEST_CASE("where there is a FUSE program its command mounts the source at the pl
 TEST_CASE("images are not discarded, devices may be") {
   for (const FileSystemKind kind :
        {FileSystemKind::ext4, FileSystemKind::xfs, FileSystemKind::btrfs}) {
-    CHECK(make_command(kind, "x", kGiB, false) != make_command(kind, "x", kGiB, true));
+    CHECK(make_command({.kind = kind}, "x", kGiB, false) !=
+          make_command({.kind = kind}, "x", kGiB, true));
   }
 }
 
@@ -88,7 +90,8 @@ TEST_CASE("clusters of FAT32 grow with the volume and are never too many or too 
   CHECK(fat32_cluster(100 << 20) == 512);
   CHECK(fat32_cluster(kGiB) == 4096);
   CHECK(fat32_cluster(64 * kGiB) == 32768);
-  CHECK(holds(make_command(FileSystemKind::fat32, "x", kGiB, false), "8"));  // sectors a cluster
+  CHECK(holds(make_command({.kind = FileSystemKind::fat32}, "x", kGiB, false),
+              "8"));  // sectors a cluster
 }
 
 TEST_CASE("limits are known by what the kernel calls a mounted file system") {

@@ -1,5 +1,8 @@
 #include "replay/run/repetitions.h"
 
+#include <algorithm>
+#include <cmath>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -230,6 +233,77 @@ TEST_CASE("precision is parsed from common notations") {
     CAPTURE(bad);
     CHECK_FALSE(read_precision(bad, automatic).empty());
   }
+}
+
+// Measures rounds with these rates (100 MB each), the last one again and again.
+std::uint32_t run_rounds(Rig& rig, Repetitions& repetitions, const std::vector<double>& rates) {
+  while (repetitions.next(rig.list())) {
+    const std::size_t round = std::min<std::size_t>(repetitions.run(), rates.size()) - 1;
+    rig.measure(1, 100 / rates[round]);
+  }
+  return repetitions.run();
+}
+
+std::vector<double> rounded(const std::vector<double>& values) {
+  std::vector<double> all;
+  for (const double value : values) all.push_back(std::round(value));
+  return all;
+}
+
+TEST_CASE("with a steady state, only rounds from it on are samples, as many as wanted") {
+  Rig rig;
+  Repetitions repetitions(6, std::nullopt, rig.clock(), std::identity(), true);
+  CHECK(repetitions.runs() == 0);  // not known
+  // The last five of nine are the first steady ones: 420, 400, 400, 400, 400.
+  CHECK(run_rounds(rig, repetitions, {1000, 800, 600, 500, 420, 400}) == 10);
+  for (const Measurement& measurement : rig.measurements) {
+    CHECK(measurement.samples.size() == 6);
+    CHECK(measurement.samples.front().run == 5);
+    CHECK(rounded(measurement.earlier_rounds) == std::vector<double>{1000, 800, 600, 500});
+    CHECK(rounded(main_rates(measurement)) == std::vector<double>{420, 400, 400, 400, 400, 400});
+  }
+}
+
+TEST_CASE("a drive that is steady from the start needs no more rounds than repetitions") {
+  Rig rig;
+  Repetitions repetitions(7, std::nullopt, rig.clock(), std::identity(), true);
+  CHECK(run_rounds(rig, repetitions, {100}) == 7);
+  CHECK(rig.measurements[0].samples.size() == 7);
+  CHECK(rig.measurements[0].earlier_rounds.empty());
+  Rig few;
+  Repetitions one(1, std::nullopt, few.clock(), std::identity(), true);
+  CHECK(run_rounds(few, one, {100}) == 5);
+}
+
+TEST_CASE("without a steady state, 25 rounds are measured and the last ones kept") {
+  Rig rig;
+  Repetitions repetitions(6, std::nullopt, rig.clock(), std::identity(), true);
+  std::vector<double> rates;
+  for (int i = 0; i < 30; ++i) rates.push_back(i % 2 == 0 ? 100 : 200);
+  CHECK(run_rounds(rig, repetitions, rates) == 25);
+  CHECK(rig.measurements[0].samples.size() == 6);
+  CHECK(rig.measurements[0].earlier_rounds.size() == 19);
+}
+
+TEST_CASE("every measurement must be steady in the same rounds") {
+  Rig rig;
+  Repetitions repetitions(5, std::nullopt, rig.clock(), std::identity(), true);
+  while (repetitions.next(rig.list())) {
+    rig.measure(1, 1);
+    Sample& other = rig.measurements[1].samples.back();
+    other.elapsed_s = other.durable_s = repetitions.run() < 7 ? 0.1 * repetitions.run() : 1;
+  }
+  CHECK(repetitions.run() == 11);
+  CHECK(rig.measurements[0].earlier_rounds.size() == 6);
+  CHECK(rig.measurements[1].earlier_rounds.size() == 6);
+}
+
+TEST_CASE("automatic repetitions begin with the steady state") {
+  Rig rig;
+  Repetitions repetitions(3, AutoRuns{.least = 6, .most = 8}, rig.clock(), std::identity(), true);
+  CHECK(run_rounds(rig, repetitions, {1000, 500, 100}) == 8);
+  CHECK(rig.measurements[0].samples.size() == 6);
+  CHECK(rig.ended() == "precise");
 }
 
 }  // namespace
