@@ -40,7 +40,7 @@ endforeach()
 
 # Whole runs with real file systems. They skip what needs root, loop devices or a missing driver. With
 # each its seconds on an idle machine: ctest begins with the longest, so that all end together.
-set(integration_tests ownership 35 drive_condition 30 ownership_machine 30 options 27 report 25 record 25 text 20 output 20 workloads 18 runs 16 measure 14 hostile 14
+set(integration_tests ownership 35 drive_condition 30 resume 15 ownership_machine 30 options 27 report 25 record 25 text 20 output 20 workloads 18 runs 16 measure 14 hostile 14
     package 12 programs 10 input 8 live 8 volumes 8 model_drive 8 interrupt 8 record_calls 6 identity 6 refusal 20 several_volumes 6 clients 25 names 5 file_systems 9 record_roots 5 parts 12
     completion 4 work 10 places 12 workload_schema 4 trees 4 replay 4 limits 4 portable 6 record_compat 3 people 3 recording_check 3 result_schema 3
     process_limits 15 index 3 predict 8 compare 2 figures 12 man 1 sessions 20 libraries 8 denied_calls 20

@@ -46,8 +46,7 @@ std::string text_of(const Preconditioning& precondition) {
                                  : *precondition.on_files ? " files"
                                                           : " device";
   return fmt::format("{} {:g}x {}{}", precondition.random ? "random" : "sequential",
-                     precondition.passes, format_binary_size(precondition.block),
-                     place);
+                     precondition.passes, format_binary_size(precondition.block), place);
 }
 
 // "ext4=-O ^has_journal": the file system, and the rest. Nothing, and the whole text, without one.
@@ -84,6 +83,25 @@ std::vector<std::string> checked(std::span<const std::string> texts, const Parse
   return {texts.begin(), texts.end()};
 }
 
+// In the largest unit of which it is a multiple: another time has another text.
+std::string exact_duration(std::uint64_t ns) {
+  struct Unit {
+    std::string_view name;
+    std::uint64_t ns;
+  };
+  constexpr std::uint64_t kSecond = 1'000'000'000;
+  constexpr auto kUnits = std::to_array<Unit>({{"h", 3600 * kSecond},
+                                               {"min", 60 * kSecond},
+                                               {"s", kSecond},
+                                               {"ms", 1'000'000},
+                                               {"us", 1000},
+                                               {"ns", 1}});
+  if (ns == 0) return "0";
+  const Unit* unit = kUnits.begin();
+  while (ns % unit->ns != 0) ++unit;
+  return fmt::format("{} {}", ns / unit->ns, unit->name);
+}
+
 struct ConditionText {
   std::string_view key;  // of its row in kParameters
   std::string (*text)(const DriveCondition& condition);
@@ -108,10 +126,7 @@ constexpr auto kConditions = std::to_array<ConditionText>({
     {"fill", [](const DriveCondition& c) { return fmt::format("{:g} %", c.fill * 100); }},
     {"fill_files", [](const DriveCondition& c) { return c.fill_files; }},
     {"steady", [](const DriveCondition& c) { return truth_text(c.steady); }},
-    {"rest",
-     [](const DriveCondition& c) {
-       return format_duration(static_cast<double>(c.rest_ns) * 1e-9);
-     }},
+    {"rest", [](const DriveCondition& c) { return exact_duration(c.rest_ns); }},
 });
 
 }  // namespace
@@ -161,6 +176,10 @@ Format DriveCondition::format(FileSystemKind kind, bool fresh) const {
           .discard = !precondition && (fresh || !steady)};
 }
 
+std::optional<FileSystemKind> file_system_of_options(std::string_view text) {
+  return of_file_system(text).first;
+}
+
 std::string condition_value(const DriveCondition& condition, std::string_view key) {
   const ConditionText* const row = find_or_null(kConditions, key, &ConditionText::key);
   return row ? row->text(condition) : "";
@@ -197,7 +216,10 @@ void set_fill_files(DriveCondition& condition, const std::string& text) {
 }
 
 void set_rest(DriveCondition& condition, const std::string& text) {
-  condition.rest_ns = parse_duration(text, "rest", ErrorKind::usage);
+  constexpr std::uint64_t kMost = 30ULL * 24 * 3600 * 1'000'000'000;
+  const std::uint64_t rest_ns = parse_duration(text, "rest", ErrorKind::usage);
+  if (rest_ns > kMost) refuse_condition("must be at most 720 h");
+  condition.rest_ns = rest_ns;
 }
 
 void set_mkfs_options(DriveCondition& condition, std::span<const std::string> texts) {

@@ -55,6 +55,9 @@ struct DriveCondition {
 Parameters condition_settings(const DriveCondition& condition);
 std::string condition_value(const DriveCondition& condition, std::string_view key);
 
+// The file system before "=" in options for mkfs and mount; nothing: for all.
+std::optional<FileSystemKind> file_system_of_options(std::string_view text);
+
 // Set a condition to a text of the user. Throw ValueError.
 void set_fill(DriveCondition& condition, const std::string& text);
 void set_fill_files(DriveCondition& condition, const std::string& text);

@@ -361,13 +361,22 @@ class Loader {
   }
 
   static void check_condition(const Job& job) {
+    const std::string name = printable(job.record().name);
+    if (job.options(0).condition.steady &&
+        contains(job.record().axes, "precondition", &SweepAxis::name)) {
+      throw Error(
+          ErrorKind::usage,
+          fmt::format("steady does not apply to {} with a sweep of precondition, which would "
+                      "change the state of the drive in each round",
+                      name));
+    }
     if (!needs_no_volume(job)) return;
     for (std::uint64_t point = 0; point < job.points(); ++point) {
       const Parameters settings = condition_settings(job.options(point).condition);
       if (settings.empty()) continue;
       throw Error(ErrorKind::usage,
                   fmt::format("{} does not apply to {}: the null engine uses no volume",
-                              settings.front().first, printable(job.record().name)));
+                              settings.front().first, name));
     }
   }
 

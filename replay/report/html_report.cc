@@ -109,11 +109,10 @@ Json figures(const Result& result, const Measurement& measurement, PooledLatenci
 }
 
 Json to_json(const Result& result, const Measurement& measurement, const PageDetail& detail) {
-  Json json = {{"subject", subject_of(measurement)},
-               {"workload", measurement.workload},
-               {"file_system", measurement.file_system},
-               {"driver", measurement.driver},
-               {"runs_ended", measurement.runs_ended}};
+  Json json = {
+      {"subject", subject_of(measurement)},           {"workload", measurement.workload},
+      {"file_system", measurement.file_system},       {"driver", measurement.driver},
+      {"earlier_rounds", measurement.earlier_rounds}, {"runs_ended", measurement.runs_ended}};
   if (is_failed(measurement)) json["failed"] = true;
   put(json, "without_direct_io", measurement.without_direct_io);
   put(json, "how", measurement.replay);

@@ -106,6 +106,7 @@ void add_samples(const Measurement& more, Measurement& measurement) {
     measurement.samples.push_back(std::move(sample));
   }
   if (measurement.runs_ended != more.runs_ended) measurement.runs_ended.clear();
+  measurement.earlier_rounds.clear();  // rounds of one run
 }
 
 void add_measurements(const Result& more, Result& result) {

@@ -399,8 +399,6 @@ struct ResultCheck {
 
 constexpr ResultCheck kTooFewSamples = {"too-few-samples", too_few};
 
-// In the order of the warnings; check_work adds more at the end. To add a check, write a function,
-// and add a line here.
 // Jobs that were to reach the steady state, and did not.
 void not_steady(CheckedResult& checked) {
   for (const MeasuredRates& rates : checked.measured) {
@@ -424,6 +422,8 @@ void not_steady(CheckedResult& checked) {
   }
 }
 
+// In the order of the warnings; check_work adds more at the end. To add a check, write a function,
+// and add a line here.
 constexpr std::array<ResultCheck, 14> kChecks = {{kTooFewSamples,
                                                   {"not-cold", not_cold},
                                                   {"not-warm", not_warm},

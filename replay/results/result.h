@@ -132,7 +132,8 @@ struct PlanRecord {
   std::vector<WorkRecord> work;
   std::vector<ReportView> report;
   std::vector<IndexDefinition> indexes;
-  // The same for all sessions of one command (plan_digest); "" for a run of one session.
+  // The same for all sessions of one command, and when a run is resumed (plan_digest). "" if the
+  // result was not written to a file.
   std::string digest;
 };
 

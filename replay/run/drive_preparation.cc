@@ -40,6 +40,8 @@
 #include "filesets/system/error.h"
 #include "filesets/system/limits.h"
 #include "filesets/system/units.h"
+#include "filesets/system/wording.h"
+#include "replay/engine/replayer.h"
 #include "replay/measure/clock.h"
 #include "traces/workload/access_pattern.h"
 
@@ -121,9 +123,10 @@ class AlignedBuffer {
 
 class Passes {
  public:
-  Passes(const WrittenSpace& space, const Preconditioning& how, PreparationStep& step,
-         std::stop_token stop)
+  Passes(const WrittenSpace& space, const Preconditioning& how, std::uint64_t seed,
+         PreparationStep& step, std::stop_token stop)
       : space_(space),
+        seed_(seed),
         block_(how.block),
         in_file_((space.each + how.block - 1) / how.block),
         blocks_(in_file_ * space.files.size()),
@@ -167,7 +170,7 @@ class Passes {
     const std::uint64_t offset = block % in_file_ * block_;
     const std::span<std::byte> data = buffer.of(std::min(block_, space_.each - offset));
     // Other bytes in each pass: a drive may notice what it has already.
-    fill_content(kSeed + number / blocks_, Content{.key = block}, 0, data);
+    fill_content(seed_ + number / blocks_, Content{.key = block}, 0, data);
     const std::uint64_t begin = now_ns();
     const int file = space_.files[block / in_file_];
     for (std::size_t done = 0; done < data.size();) {
@@ -184,7 +187,7 @@ class Passes {
   }
 
   const WrittenSpace& space_;
-  const std::uint64_t block_, in_file_, blocks_, all_;
+  const std::uint64_t seed_, block_, in_file_, blocks_, all_;
   PreparationStep& step_;
   std::stop_token stop_;
   std::optional<Shuffle> order_;
@@ -192,12 +195,13 @@ class Passes {
   std::atomic<int> error_ = 0;
 };
 
-bool write_passes(const WrittenSpace& space, const Preconditioning& how,
-                  const Preparing& preparing) {
+// `seed`: of the content.
+bool write_passes(const WrittenSpace& space, const Preconditioning& how, const Preparing& preparing,
+                  std::uint64_t seed = kSeed) {
   const std::size_t threads = how.random ? 16 : 4;
   const auto bytes = static_cast<std::uint64_t>(static_cast<double>(space.bytes()) * how.passes);
   PreparationStep step(preparing, "precondition", bytes, threads);
-  if (!Passes(space, how, step, preparing.stop).run(threads)) return false;
+  if (!Passes(space, how, seed, step, preparing.stop).run(threads)) return false;
   for (const int file : space.files) {
     if (fsync(file) == 0) continue;
     throw_failed(fmt::format("cannot precondition {}: {}", space.name, error_text(errno)));
@@ -276,10 +280,11 @@ FileSet copies_of(const FileSet& set, std::uint64_t bytes, std::uint64_t first_k
     part.push_back(set.entries[i]);
   }
   copies.entries.add_tree(last, part);
-  if (bytes > 0) {
+  for (std::uint64_t number = 0; bytes > 0; ++number) {
     Entry rest;
-    rest.size = bytes;
-    copies.entries.add_below(last, "rest-of-fill", rest);
+    rest.size = std::min<std::uint64_t>(bytes, 1 << 30);
+    copies.entries.add_below(last, fmt::format("rest-of-fill-{}", number), rest);
+    bytes -= rest.size;
   }
   return copies;
 }
@@ -293,9 +298,59 @@ void set_keys(FileSet& set) {
   }
 }
 
-std::optional<FileSet> set_of_fill(const DriveCondition& condition) {
-  const bool is_size = std::isdigit(static_cast<unsigned char>(condition.fill_files.front())) != 0;
-  return is_size ? std::nullopt : std::optional(load_file_set(condition.fill_files));
+// The files of a condition.
+class FillFiles {
+ public:
+  explicit FillFiles(const DriveCondition& condition) {
+    const std::string& text = condition.fill_files;
+    if (std::isdigit(static_cast<unsigned char>(text.front())) != 0) {
+      size_ = parse_size(text, "fill_files");
+    } else {
+      set_ = load_file_set(text);
+    }
+  }
+
+  // Files and directories for so many bytes, about.
+  std::uint64_t entries_for(std::uint64_t bytes) const {
+    if (!set_) return bytes / size_ + 1;
+    const std::uint64_t whole = std::max<std::uint64_t>(1, set_->totals().bytes);
+    return (bytes / whole + 1) * set_->entries.size();
+  }
+  // At most so many bytes, and not many more entries than fit into memory.
+  FileSet files(std::uint64_t bytes, std::uint64_t round) const {
+    constexpr std::uint64_t kMostEntries = 1'000'000;
+    const std::uint64_t entries = entries_for(bytes);
+    if (entries > kMostEntries) bytes = bytes / entries * kMostEntries;
+    FileSet files = set_ ? copies_of(*set_, bytes, round) : files_of_size(bytes, size_);
+    files.seed += round;
+    set_keys(files);
+    return files;
+  }
+
+ private:
+  std::optional<FileSet> set_;
+  std::uint64_t size_ = 0;  // of a file, without a set
+};
+
+// Returns false if the stop was requested.
+bool create_round(const FileSet& files, int directory, std::uint64_t round, const Volume& volume,
+                  const Preparing& preparing, PreparationStep& step) {
+  const std::string target = volume.describe().target, name = std::to_string(round);
+  if (mkdirat(directory, name.c_str(), 0700) != 0) {
+    throw_failed(fmt::format("cannot fill {}: {}", target, error_text(errno)));
+  }
+  const Descriptor below(openat(directory, name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  std::uint64_t shown = 0, shown_ns = now_ns();
+  const PopulateOptions options{
+      .keep_set_id = false, .stop = preparing.stop, .time_unit_ns = volume.limits().time_unit_ns};
+  return !populate_below(below.get(), files, target, options,
+                         [&](const PopulateProgress& progress) {
+                           const std::uint64_t now = now_ns();
+                           step.wrote(0, progress.bytes - shown, now - shown_ns);
+                           shown = progress.bytes;
+                           shown_ns = now;
+                         })
+              .interrupted;
 }
 
 }  // namespace
@@ -310,7 +365,8 @@ bool precondition_device(Volume& volume, const Preconditioning& how, const Prepa
   const Descriptor device = reopened_for_writing(volume.raw());
   const std::string name = volume.describe().target;
   if (!device) throw_failed(fmt::format("cannot open {}: {}", name, error_text(errno)));
-  return write_passes({{device.get()}, volume.capacity(), name}, how, preparing);
+  const std::uint64_t size = volume.capacity() / kAlignment * kAlignment;
+  return write_passes({{device.get()}, size, name}, how, preparing);
 }
 
 bool precondition_files(Volume& volume, const Preconditioning& how, const Preparing& preparing) {
@@ -324,6 +380,7 @@ bool precondition_files(Volume& volume, const Preconditioning& how, const Prepar
   WrittenSpace space{{}, free / files / kAlignment * kAlignment, "the files of " + target};
   if (space.each == 0) throw_failed(fmt::format("cannot precondition {}: it is full", target));
   const Descriptor directory = make_directory_in(volume, kName);
+  raise_descriptor_limit();
   std::vector<Descriptor> open_files;
   for (std::uint64_t i = 0; i < files; ++i) {
     Descriptor file(openat(directory.get(), std::to_string(i).c_str(),
@@ -337,7 +394,7 @@ bool precondition_files(Volume& volume, const Preconditioning& how, const Prepar
   }
   // What is overwritten must exist.
   const Preconditioning first{.passes = 1, .block = 1 << 20};
-  bool whole = !how.random || write_passes(space, first, preparing);
+  bool whole = !how.random || write_passes(space, first, preparing, kSeed - 1);
   whole = whole && write_passes(space, how, preparing);
   open_files.clear();
   remove_contents(directory.get(), target);
@@ -347,57 +404,44 @@ bool precondition_files(Volume& volume, const Preconditioning& how, const Prepar
 }
 
 bool fill_volume(Volume& volume, const DriveCondition& condition, const Preparing& preparing) {
-  constexpr double kClose = 0.001, kEnough = 0.005;  // of the file system
-  constexpr int kMostRounds = 8;
+  constexpr double kClose = 0.001, kEnough = 0.005, kFar = 0.05;  // of the file system
   const std::string target = volume.describe().target;
   VolumeSpace space = known_space(volume, "fill");
   const auto all = static_cast<double>(space.used + space.available);
-  const auto missing = [&] { return condition.fill - space.used_share(); };
-  if (missing() < -kEnough) {
-    throw_failed(fmt::format("cannot fill {} to {:.0f} %: {:.1f} % are in use already", target,
+  const auto missing = [&] { return std::max(0.0, condition.fill - space.used_share()); };
+  if (space.used_share() > condition.fill + kEnough) {
+    throw_failed(fmt::format("cannot fill {} to {:g} %: {:.1f} % are in use already", target,
                              condition.fill * 100, space.used_share() * 100));
   }
-  const std::optional<FileSet> set = set_of_fill(condition);
-  const std::uint64_t size = set ? 0 : parse_size(condition.fill_files, "fill_files");
+  const FillFiles fill(condition);
+  const auto bytes = static_cast<std::uint64_t>(missing() * all);
+  const std::optional<std::uint64_t> entries = volume.free_entries();
+  if (entries && fill.entries_for(bytes) > *entries) {
+    throw_failed(fmt::format(
+        "cannot fill {} to {:g} %: {} needed, {} free; use larger files "
+        "(--fill-files)",
+        target, condition.fill * 100, counted(fill.entries_for(bytes), "inode"), *entries));
+  }
   const Descriptor directory = make_directory_in(volume, std::string(kFillDirectory).c_str());
-  PreparationStep step(preparing, "fill", static_cast<std::uint64_t>(missing() * all), 1);
-  double cost = 1, part = 0.5;  // bytes used per byte of content; of what is missing
-  for (int round = 0; round < kMostRounds && missing() > kClose; ++round) {
-    const double wanted = missing() * all * part / cost;
-    const auto bytes = static_cast<std::uint64_t>(wanted);
-    FileSet files = set ? copies_of(*set, bytes, static_cast<std::uint64_t>(round))
-                        : files_of_size(bytes, size);
-    files.seed += static_cast<std::uint64_t>(round);
-    set_keys(files);
-    const std::string name = std::to_string(round);
-    if (mkdirat(directory.get(), name.c_str(), 0700) != 0) {
-      throw_failed(fmt::format("cannot fill {}: {}", target, error_text(errno)));
-    }
-    const Descriptor below(
-        openat(directory.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    std::uint64_t shown = 0, shown_ns = now_ns();
-    const PopulateTotals made =
-        populate_below(below.get(), files, target,
-                       {.keep_set_id = false,
-                        .stop = preparing.stop,
-                        .time_unit_ns = volume.limits().time_unit_ns},
-                       [&](const PopulateProgress& progress) {
-                         const std::uint64_t now = now_ns();
-                         step.wrote(0, progress.bytes - shown, now - shown_ns);
-                         shown = progress.bytes;
-                         shown_ns = now;
-                       });
-    if (made.interrupted) return false;
+  PreparationStep step(preparing, "fill", bytes, 1);
+  double cost = 1;  // bytes used per byte of content
+  bool grows = true;
+  for (std::uint64_t round = 0; grows && missing() > kClose; ++round) {
+    const double part = round == 0 ? 0.5 : missing() > kFar ? 0.9 : 1;
+    const FileSet files =
+        fill.files(static_cast<std::uint64_t>(missing() * all * part / cost), round);
+    if (!create_round(files, directory.get(), round, volume, preparing, step)) return false;
     volume.sync();
     const VolumeSpace before = std::exchange(space, known_space(volume, "fill"));
-    if (space.used > before.used && bytes > 0) {
-      cost = static_cast<double>(space.used - before.used) / static_cast<double>(bytes);
+    const std::uint64_t content = files.totals().bytes;
+    grows = space.used > before.used && content > 0;
+    if (grows) {
+      cost = static_cast<double>(space.used - before.used) / static_cast<double>(content);
     }
-    part = round == 0 ? 0.9 : 1;
   }
-  if (std::abs(missing()) <= kEnough) return true;
+  if (std::abs(condition.fill - space.used_share()) <= kEnough) return true;
   throw_failed(
-      fmt::format("cannot fill {} to {:.0f} %: {:.1f} % were reached; use larger files "
+      fmt::format("cannot fill {} to {:g} %: {:.1f} % were reached; use other files "
                   "(--fill-files)",
                   target, condition.fill * 100, space.used_share() * 100));
 }

@@ -12,6 +12,7 @@
 #include "replay/run/client_work.h"
 #include "replay/run/drive_preparation.h"
 #include "replay/run/result_filling.h"
+#include "replay/run/resumption.h"
 #include "replay/run/step_failure.h"
 
 namespace filereel {
@@ -124,8 +125,8 @@ void warn_of_no_purge(const PointRun& point_run, const Volume& volume) {
                            volume.describe().target),
                "use a block device that supports discards, or sanitise the drive before the run"},
               name_for_warnings(*point_run.staged.job, result));
-  JobRecord& record = *std::ranges::find(
-      result.plan.jobs, point_run.staged.job->record().name, &JobRecord::name);
+  JobRecord& record =
+      *std::ranges::find(result.plan.jobs, point_run.staged.job->record().name, &JobRecord::name);
   for (auto& [name, value] : record.settings) {
     if (name == "purge") value = "not possible";
   }
@@ -225,6 +226,10 @@ bool measure_point(const PointRun& point_run, SideState& state) {
                             !point_run.baselines.by_side[point_run.side_index].empty();
     add_measurements(job, point_run.point, volumes, work.fitted(),
                      has_shapes ? &shapes->second : nullptr, result);
+  } else if (state.unchecked.erase(point_run.point) > 0) {
+    Result expected;
+    add_measurements(job, point_run.point, volumes, work.fitted(), nullptr, expected);
+    check_resumed(result, state.first_measurements[point_run.point], expected.measurements);
   }
   if (!measure_steps(point_run, work, state.first_measurements[point_run.point])) return false;
   state.point = point_run.point;

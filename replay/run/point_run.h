@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "replay/jobs/drive_condition.h"
@@ -28,9 +29,11 @@ struct Baselines {
 
 // The state of a side while a job is measured.
 struct SideState {
-  std::optional<std::uint64_t> point;            // the volumes hold the files that its steps left
-  std::uint64_t free_bytes = 0;                  // when they were prepared, see FittingPlace
-  std::vector<std::size_t> first_measurements;   // by point: its number in the result
+  std::optional<std::uint64_t> point;           // the volumes hold the files that its steps left
+  std::uint64_t free_bytes = 0;                 // when they were prepared, see FittingPlace
+  std::vector<std::size_t> first_measurements;  // by point: its number in the result
+  // Points with measurements of an interrupted run, which were not compared with the job yet.
+  std::set<std::uint64_t> unchecked;
   std::map<const Volume*, DriveCondition> made;  // the condition that its device was last given
 };
 

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "replay/plan/precision.h"
-#include "replay/statistics/steady_state.h"
 
 namespace filereel {
 namespace {
@@ -69,7 +68,7 @@ Repetitions::Rounds Repetitions::look_at_rounds(std::span<Measurement* const> me
 }
 
 bool Repetitions::next(std::span<Measurement* const> measurements) {
-  if (run_ == 0) began_ns_ = clock_();
+  if (run_ == resumed_) began_ns_ = clock_();
   if (steady_ && run_ > 0) {
     const Rounds rounds = look_at_rounds(measurements);
     if (rounds == Rounds::without) return false;
@@ -112,7 +111,7 @@ const char* Repetitions::why_end(std::span<const double> widths, double wanted) 
   const auto precise = [&](double width) { return width <= 1; };
   if (counted() >= limits.least && std::ranges::all_of(widths, precise)) return kPrecise;
   if (counted() >= limits.most) return "most";
-  const double each = elapsed_s() / run_;
+  const double each = elapsed_s() / std::max(1U, run_ - resumed_);
   if (elapsed_s() + each > limits.budget_s) return "budget";
   const double possible = each > 0 ? limits.budget_s / each : wanted;
   expected_ =
@@ -153,8 +152,11 @@ std::vector<std::size_t> turns_of(std::uint32_t run, std::size_t volumes) {
   return turns;
 }
 
-NewMeasurements::NewMeasurements(std::span<Result* const> results) {
-  for (Result* result : results) begins_.emplace_back(result, result->measurements.size());
+NewMeasurements::NewMeasurements(std::span<Result* const> results,
+                                 std::span<const std::size_t> begins) {
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    begins_.emplace_back(results[i], begins.empty() ? results[i]->measurements.size() : begins[i]);
+  }
 }
 
 std::vector<Measurement*> NewMeasurements::list() const {

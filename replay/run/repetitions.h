@@ -1,6 +1,7 @@
 // Controls the repetitions of a part of a run: a fixed number, or until its figures are precise.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -11,6 +12,7 @@
 
 #include "replay/measure/clock.h"
 #include "replay/results/result.h"
+#include "replay/statistics/steady_state.h"
 
 namespace filereel {
 
@@ -32,6 +34,9 @@ class Repetitions {
   Repetitions(std::uint32_t runs, const std::optional<AutoRuns>& automatic,
               Nanoseconds clock = now_ns, Agreed agreed = std::identity(), bool steady = false);
 
+  // So many repetitions were made before (resumption.h). Call first.
+  void resume(std::uint32_t repetitions) { run_ = resumed_ = repetitions; }
+
   // Starts the next repetition. Returns false if there is none, and then records the reason in
   // automatic measurements.
   bool next(std::span<Measurement* const> measurements);
@@ -42,9 +47,12 @@ class Repetitions {
 
   std::uint32_t run() const { return run_; }  // the current one, from 1
   // The number of repetitions; 0 if not known in advance.
-  std::uint32_t runs() const { return automatic_ || steady_ ? 0 : runs_; }
+  std::uint32_t runs() const { return automatic_ || steady_ ? 0 : skipped_ + runs_; }
   // The number of repetitions, estimated for automatic ones.
-  double expected() const { return skipped_ + (automatic_ ? expected_ : runs_); }
+  double expected() const {
+    const double counting = skipped_ + (automatic_ ? expected_ : runs_);
+    return steady_ ? std::max({counting, run_ + 1.0, kSteadyRounds * 1.0}) : counting;
+  }
 
  private:
   enum class Rounds : std::uint8_t { before, steady, without };
@@ -58,7 +66,8 @@ class Repetitions {
   Agreed agreed_;
   Nanoseconds clock_;
   std::uint64_t began_ns_ = 0;
-  double expected_ = 1;        // of automatic ones
+  double expected_ = 1;  // of automatic ones
+  std::uint32_t resumed_ = 0;
   bool steady_ = false;        // still to be reached
   std::uint32_t skipped_ = 0;  // rounds before the steady state
 };
@@ -91,7 +100,9 @@ std::vector<std::size_t> turns_of(std::uint32_t run, std::size_t volumes);
 // Tracks the measurements added to some results from now on. The results outlive it.
 class NewMeasurements {
  public:
-  explicit NewMeasurements(std::span<Result* const> results);
+  // `begins`: by result, its measurements that count as old; empty: all there are.
+  explicit NewMeasurements(std::span<Result* const> results,
+                           std::span<const std::size_t> begins = {});
 
   // The new measurements of all results. Invalid once another one is added.
   std::vector<Measurement*> list() const;

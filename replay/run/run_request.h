@@ -26,7 +26,10 @@ struct RunRequest {
   std::vector<Target> destroy = {};  // block devices and parts that may be formatted
   bool keep = false;                 // keep the files of the last step
   bool block_baseline = false;       // measure the block baseline with fio first
-  bool for_comparison = false;       // say how many runs a verdict needs
+  // The results of the interrupted run that this one continues, by side: near, those of against,
+  // the control. Empty: a new run.
+  std::vector<const Result*> begun = {};
+  bool for_comparison = false;                    // say how many runs a verdict needs
   MountCapability power = MountCapability::none;  // the result of enter_mount_namespace
   std::stop_token stop = {};                      // with clients: theirs
   // How often the process was continued after a stop (SIGCONT) so far; null: unknown.

@@ -47,6 +47,7 @@
 #include "replay/run/point_run.h"
 #include "replay/run/repetitions.h"
 #include "replay/run/result_filling.h"
+#include "replay/run/resumption.h"
 #include "replay/run/runs_notice.h"
 #include "replay/run/stage.h"
 #include "replay/run/time_estimate.h"
@@ -269,11 +270,16 @@ class Run {
   // Automatic repetitions share the budget equally.
   bool measure_jobs(const Stage& stage, const Baselines& baselines, TimeEstimate& estimate) {
     SharedBudget budget(request_.auto_runs, count_automatic(stage, request_));
+    const Resumption resumption(stage, request_.begun);
     for (std::size_t i = 0; i < stage.jobs.size(); ++i) {
       const StagedJob& staged = stage.jobs[i];
       const auto limits = is_automatic(*staged.job, request_) ? budget.next() : std::nullopt;
       estimate.begin_job(i, limits ? limits->budget_s : 0);
-      if (!measure_job(staged, stage.sides, baselines, limits, estimate)) return false;
+      const JobProgress before = resumption.take_over(i);
+      if (!before.complete &&
+          !measure_job(staged, stage.sides, baselines, limits, before, estimate)) {
+        return false;
+      }
       estimate.end_job();
     }
     return true;
@@ -281,17 +287,33 @@ class Run {
 
   bool measure_job(const StagedJob& staged, const std::vector<Side>& sides,
                    const Baselines& baselines, const std::optional<AutoRuns>& limits,
-                   TimeEstimate& estimate) {
+                   const JobProgress& before, TimeEstimate& estimate) {
     const Job& job = *staged.job;
     std::vector<SideState> states(sides.size());
-    for (SideState& state : states) state.first_measurements.resize(job.points());
+    std::vector<std::size_t> begins;  // of its measurements, by side
+    for (std::size_t i = 0; i < sides.size(); ++i) {
+      std::vector<std::size_t>& first = states[i].first_measurements;
+      if (before.repetitions > 0) {
+        first = first_measurements(staged, *sides[i].result);
+        for (std::uint64_t point = 0; point < job.points(); ++point) {
+          states[i].unchecked.insert(point);
+        }
+      }
+      begins.push_back(first.empty() ? sides[i].result->measurements.size()
+                                     : std::ranges::min(first));
+      first.resize(job.points());
+    }
     Repetitions repetitions(
         runs_of(job, request_), limits, now_ns,
         [this](bool ends) { return clients_.value_of_first(ends); },
         job.options(0).condition.steady);
-    const NewMeasurements added(results_);
+    const NewMeasurements added(results_, begins);
+    if (before.repetitions > 0) repetitions.resume(before.repetitions);
+    for (std::uint32_t run = 1; run <= before.repetitions; ++run) {
+      if (was_stopped(added.list(), run)) repetitions.replace();
+    }
     while (!ended_early(added.list()) && repetitions.next(added.list())) {
-      estimate.set_runs(repetitions.expected());
+      estimate.set_runs(repetitions.expected() - before.repetitions);
       announce(estimate);
       for (SideState& state : states) state.point.reset();  // fresh files for each repetition
       if (request_.stop.stop_requested()) return false;     // those of the last one remain

@@ -153,22 +153,72 @@ std::vector<DriveCondition> conditions_of(const Job& job) {
   return conditions;
 }
 
-// Throws Error(usage) for conditions that are not possible in directories.
-void check_conditions(const Plan& plan) {
-  const auto refuse = [](std::string_view option, const Job& job, std::string_view why) {
-    throw Error(ErrorKind::usage,
-                fmt::format("{} does not apply to {} in a directory: {}; name an image or a device",
-                            option, printable(job.record().name), why));
-  };
-  constexpr std::string_view kNotFormatted = "filereel does not format what is below it";
-  for (const std::unique_ptr<Job>& job : plan.jobs) {
-    for (const DriveCondition& condition : conditions_of(*job)) {
-      if (condition.purge) refuse("--purge", *job, kNotFormatted);
-      if (!condition.mkfs_options.empty()) refuse("--mkfs-options", *job, kNotFormatted);
-      if (!condition.mount_options.empty()) refuse("--mount-options", *job, kNotFormatted);
-      if (condition.precondition && condition.precondition->on_files == false) {
-        refuse("--precondition device", *job, "its device is in use");
+// What the volumes of a run are.
+struct PlacesOfRun {
+  bool directories = false, formatted = false;
+  Kinds kinds = {};  // of those that are formatted
+  MountCapability power = MountCapability::none;
+};
+
+[[noreturn]] void refuse_condition_of(const Job& job, std::string_view option,
+                                      std::string_view why) {
+  throw Error(ErrorKind::usage, fmt::format("{} does not apply to {}: {}", option,
+                                            printable(job.record().name), why));
+}
+
+// Throws Error(usage) for a condition that cannot be made on all volumes.
+void check_condition(const Job& job, const DriveCondition& condition, const PlacesOfRun& places) {
+  constexpr std::string_view kNotFormatted =
+      "a directory is on a file system that is not formatted; name an image or a device";
+  if (places.directories) {
+    if (condition.purge) refuse_condition_of(job, "--purge", kNotFormatted);
+    if (!condition.mkfs_options.empty()) refuse_condition_of(job, "--mkfs-options", kNotFormatted);
+    if (!condition.mount_options.empty()) {
+      refuse_condition_of(job, "--mount-options", kNotFormatted);
+    }
+  }
+  const auto& precondition = condition.precondition;
+  if (precondition && places.directories && precondition->on_files == false) {
+    refuse_condition_of(job, "--precondition device", "the device below a directory is in use");
+  }
+  if (precondition && places.directories && places.formatted && !precondition->on_files) {
+    refuse_condition_of(job, "--precondition", "only some of the volumes are formatted; add files");
+  }
+  const bool with_files = condition.fill > 0 || (precondition && precondition->on_files == true);
+  for (const FileSystemKind kind : places.kinds) {
+    const std::optional<Driver> driver = choose_driver(kind, places.power);
+    // The only driver that does not tell how much of a volume is in use.
+    if (!with_files || !driver || driver->name != "fusefat") continue;
+    refuse_condition_of(job, condition.fill > 0 ? "--fill" : "--precondition files",
+                        "fusefat does not report the used space of fat32; use another file system");
+  }
+}
+
+// Adds warnings for options of file systems that are not formatted.
+void warn_of_unused_options(const DriveCondition& condition, const PlacesOfRun& places,
+                            std::span<Result* const> results) {
+  for (const std::vector<std::string>* const texts :
+       {&condition.mkfs_options, &condition.mount_options}) {
+    for (const std::string& text : *texts) {
+      const std::optional<FileSystemKind> kind = file_system_of_options(text);
+      if (!kind || holds(places.kinds, *kind)) continue;
+      for (Result* result : results) {
+        result->warn({"options-unused",
+                      fmt::format("the options '{}' had no effect: no volume had this file system",
+                                  printable(text)),
+                      "remove them, or add the file system"});
       }
+    }
+  }
+}
+
+void check_conditions(const RunRequest& request, const PlacesOfRun& places,
+                      std::span<Result* const> results) {
+  for (const std::unique_ptr<Job>& job : request.plan.jobs) {
+    if (needs_no_volume(*job)) continue;
+    for (const DriveCondition& condition : conditions_of(*job)) {
+      check_condition(*job, condition, places);
+      warn_of_unused_options(condition, places, results);
     }
   }
 }
@@ -418,8 +468,10 @@ Stage open_stage(const RunRequest& request, RunObserver& observer,
                 "--fs does not apply to directories, which are not formatted: omit --fs, or name "
                 "images or devices");
   }
-  if (targets.first.near.front().kind == TargetKind::directory) check_conditions(request.plan);
   const Kinds kinds = formats ? choose_file_systems(request, results) : Kinds();
+  const bool directories = std::ranges::any_of(
+      all, [](const auto& one) { return one.first->kind == TargetKind::directory; });
+  check_conditions(request, {directories, formats, kinds, request.power}, results);
   const std::vector<SideNeeds> needs = needs_of_sides(request, kinds, targets);
   add_parts(request, kinds, times_of_jobs(request, needs.front()), stage);
   for (const auto& [target, role] : all) {

@@ -268,7 +268,8 @@ double condition_seconds(const Job& job, const Stage& stage) {
     const DriveCondition condition = job.options(point).condition;
     const Volume* const near =
         needs_no_volume(job) ? nullptr : stage.sides.front().by_part[job.part(point)].near;
-    if (near) all += bytes_of_condition(condition, near->capacity()) / kAssumedRate;
+    const std::uint64_t capacity = near ? near->capacity() : 0;  // the most if unknown
+    if (capacity < UINT64_MAX) all += bytes_of_condition(condition, capacity) / kAssumedRate;
     all += static_cast<double>(condition.rest_ns) * 1e-9;
   }
   return all;

@@ -316,7 +316,7 @@ void BackingStore::format(const Format& format) {
                           by_user ? fmt::format(" with the options '{}'",
                                                 fmt::join(format.mkfs_options, " "))
                                   : ""),
-              open_removed_directory().get());
+              open_unwritable_directory().get());
   formatted_ = true;
   flush();
   drop_caches();
@@ -332,7 +332,8 @@ bool BackingStore::discard() {
 // Some options of mkfs let it write nothing. The file system of an earlier repetition would then be
 // mounted as if it were new.
 void BackingStore::wipe_start() {
-  const std::vector<char> zeros(std::min<std::uint64_t>(size_, 1 << 20));  // with all superblocks
+  const std::vector<char> zeros(
+      std::min<std::uint64_t>(size_, 1 << 20));  // with the primary superblocks
   if (pwrite(descriptor(), zeros.data(), zeros.size(), 0) == static_cast<ssize_t>(zeros.size())) {
     return flush();
   }

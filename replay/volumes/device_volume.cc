@@ -145,7 +145,9 @@ class DeviceVolume final : public Volume {
     return backing_.size() - std::min(backing_.size(), clusters * 8 + (1 << 20));
   }
 
-  std::optional<VolumeSpace> space() const override { return space_of(mount_->root()); }
+  std::optional<VolumeSpace> space() const override {
+    return mount_ ? space_of(mount_->root()) : std::nullopt;
+  }
 
   std::optional<std::uint64_t> free_entries() const override {
     struct statvfs info{};

@@ -10,10 +10,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sys/mount.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "filesets/ownership/lease.h"
 #include "filesets/system/error.h"
 #include "filesets/system/limits.h"
 #include "filesets/system/printable.h"
@@ -27,8 +25,10 @@ using Words = std::vector<std::string>;
 constexpr std::string_view kDefaults = "defaults";
 constexpr std::size_t kMostText = 1000;  // bytes; mount(2) takes a page
 
-// Forms that find another device or file; see the header.
-constexpr std::array<std::string_view, 4> kOtherPlaces = {"/", "UUID=", "LABEL=", "journal_dev="};
+// What finds another device or file; see the header.
+constexpr std::array<std::string_view, 10> kOtherPlaces = {
+    "/",       "..",    "UUID=",        "LABEL=",        "device=",
+    "logdev=", "name=", "journal_dev=", "journal_path=", "lockfile="};
 
 // As in mount(8).
 struct MountFlag {
@@ -37,6 +37,12 @@ struct MountFlag {
 };
 constexpr auto kMountFlags = std::to_array<MountFlag>({
     {"rw", 0},
+    {"async", 0},
+    {"atime", 0},
+    {"diratime", 0},
+    {"dev", 0},
+    {"exec", 0},
+    {"suid", 0},
     {"noatime", MS_NOATIME},
     {"nodiratime", MS_NODIRATIME},
     {"relatime", MS_RELATIME},
@@ -164,17 +170,11 @@ Words make_command(const Format& format, const std::string& device, std::uint64_
   return command;
 }
 
-Descriptor open_removed_directory() {
-  const StateDirectory state = open_state_directory();
-  const std::string name = "empty-" + random_name();
-  Descriptor directory;
-  if (mkdirat(state.directory.get(), name.c_str(), 0700) == 0) {
-    directory.reset(
-        openat(state.directory.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    unlinkat(state.directory.get(), name.c_str(), AT_REMOVEDIR);
-  }
-  if (directory) return directory;
-  throw_failed(fmt::format("cannot create a directory in {}: {}", state.path, error_text(errno)));
+Descriptor open_unwritable_directory() {
+  constexpr const char* kPath = "/proc/self/fdinfo";
+  Descriptor directory(open(kPath, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!directory) throw_failed(fmt::format("cannot open {}: {}", kPath, error_text(errno)));
+  return directory;
 }
 
 std::vector<Words> fuse_commands(const Format& format, const std::string& source,

@@ -2,9 +2,9 @@
 //
 // What mkfs or a driver makes of an option is the user's affair, but nothing outside the volume may
 // be touched. Options that name another place (the device of a journal or a log, a second device of
-// a btrfs, a file to read or to write) name it by a path, a label or a number. Words with a slash
-// and these forms are refused. A name without a slash leads nowhere, because mkfs runs in a
-// directory that has been removed.
+// a btrfs, a file to read or to write) name it by a path, or after a key of its own. Texts with a
+// slash and these keys are refused. A name without a slash leads nowhere, because mkfs and FUSE
+// drivers run in a directory without files, in which none can be created.
 #pragma once
 
 #include <cstdint>
@@ -38,8 +38,9 @@ std::string parse_mount_options(std::string_view text);
 std::vector<std::string> make_command(const Format& format, const std::string& device,
                                       std::uint64_t size, bool is_device);
 
-// A directory that has been removed, to run such a command in. Throws Error(failed).
-Descriptor open_removed_directory();
+// A directory to run such a command in: of the kernel's, with numbers as names and nothing that can
+// be written. Throws Error(failed).
+Descriptor open_unwritable_directory();
 
 // Command lines of the FUSE program that serves `source` at `mount_point`, in the foreground. Not
 // all versions of a program accept the same options: the first that it accepts is to be used.

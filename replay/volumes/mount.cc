@@ -263,7 +263,7 @@ void Mount::mount_fuse(const Format& format, const std::string& source) {
   std::optional<int> refusal;  // exit status of the driver
   for (const std::vector<std::string>& command : fuse_commands(format, source, path_)) {
     daemon_.reset();
-    daemon_.emplace(command);
+    daemon_.emplace(command, open_unwritable_directory().get());
     refusal = await_fuse(program, source);
     if (!refusal) return;
     umount2(path_.c_str(), MNT_DETACH | UMOUNT_NOFOLLOW);  // it may have failed after mounting

@@ -139,6 +139,7 @@ class OnDevices(IntegrationTest):
         device, _ = self.device()
         before = set(os.listdir(self.scratch))
         for option, text in (("--mkfs-options", "-J device=/dev/null"), ("--mkfs-options", "-z /tmp/undo"),
+                             ("--mkfs-options", "-d .."), ("--mkfs-options", "-J device=TYPE=jbd"),
                              ("--mount-options", "journal_path=/dev/null")):
             done, _ = self.measure(device, "--fs", "ext4", option, text, status=2)
             self.assertIn("may lead to another device or file", done.err)
@@ -150,7 +151,24 @@ class OnDevices(IntegrationTest):
         for said in (["--purge"], ["--mkfs-options", "-m 0"], ["--mount-options", "noatime"],
                      ["--precondition", "random device"]):
             done, _ = self.measure(str(self.folder("near")), *said, status=2)
-            self.assertIn("does not apply to recipe.yaml in a directory", done.err)
+            self.assertIn("does not apply to recipe.yaml: ", done.err)
+
+    def test_a_condition_that_some_volumes_cannot_have_is_refused(self):
+        far = ["--far", str(self.folder("far")), "--fs", "ext4"]
+        (self.scratch / "recipe.yaml").write_text(RECIPE.replace("size: 64 KiB", "size: 64 KiB, volumes: all"))
+        for said, what in ((["--mkfs-options", "-m 0"], "is not formatted"), (["--purge"], "is not formatted"),
+                           (["--precondition", "random"], "only some of the volumes are formatted"),
+                           (["--precondition", "random device"], "is in use")):
+            done, _ = self.measure("image:disk", *far, *said, status=2)
+            self.assertIn(what, done.err)
+        self.measure("image:disk", *far, "--runs", "1", "--rest", "1ms")
+
+    def test_options_of_another_file_system_are_named(self):
+        done, _ = self.measure("image:disk", "--fs", "ext4", "--runs", "1", "--mkfs-options", "xfs=-m crc=0")
+        self.assertIn("[options-unused]", done.out + done.err)
+
+    def test_an_image_of_half_a_sector_is_written_as_a_whole(self):
+        self.measure("image:disk,size=67109120", "--fs", "ext4", "--runs", "1", "--precondition", "random 1x 64KiB")
 
     def test_the_samples_begin_with_the_steady_state(self):
         done, result = self.measure("image:disk", "--fs", "ext4", "--steady", "--runs", "6")
@@ -198,7 +216,7 @@ class Fill(IntegrationTest):
         for kind, size in (("ext4", 256), ("xfs", 512), ("btrfs", 512), ("ntfs", 256)):
             if why_not(kind):
                 continue
-            for share, files in (("30%", "1MiB"), ("75%", "64MiB"), ("90%", "16KiB")):
+            for share, files in (("30%", "64MiB"), ("90%", "64KiB")):
                 with self.subTest(kind=kind, share=share), self.volume(kind, size) as folder:
                     before = used_share(folder)
                     self.run_on(folder, "--fill", share,
@@ -250,8 +268,10 @@ class Fill(IntegrationTest):
 
     def test_an_interrupted_fill_leaves_nothing(self):
         with self.volume("ext4", 900) as folder:
+            refused = self.run_on(folder, "--fill", "90%", "--fill-files", "4KiB", status=1)
+            self.assertIn("inodes needed", refused.err)
             run = self.start("run", "recipe.yaml", "--near", folder / "new", "--runs", "1", "--fill", "90%",
-                             "--fill-files", "4KiB")
+                             "--fill-files", "64KiB")
             self.assertTrue(wait_until(lambda: used_share(folder) > 0.1, 60))
             run.kill(signal.SIGINT)
             self.assertEqual(run.finish().code, 130)

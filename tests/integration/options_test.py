@@ -11,7 +11,7 @@ DOCUMENT = (pathlib.Path(__file__).resolve().parents[2] / "docs/plans.md").read_
 KINDS = ["FC-Test", "workload", "recorded trace"]
 # Of the command line and the result, the same whatever is measured.
 OF_RESULTS = {"-h", "--help", "--json", "--html", "--label", "--note", "--hide-serial",
-              "--against-json", "--against-label", "--history", "--device", "--firmware"}
+              "--against-json", "--against-label", "--history", "--device", "--firmware", "--resume"}
 
 RECIPE = """files: {name: data, count: 2, size: 1 MiB, volumes: all}
 access: {size: 4 KiB, random: 100 %, reads: 50 %}

@@ -541,6 +541,25 @@ class KeptResults(ReportTest):
                 self.assertAlmostEqual(dataset["data"][0]["y"] / median, 1, 3)
         self.assert_quiet()
 
+    def test_rounds_before_the_steady_state_are_drawn_apart(self):
+        self.filereel("run", "create-files", "--near", self.folder("near"), "--scale", "0.01", "--steady", "--runs",
+                      "5", "--json", "r.json")
+        result = self.result()
+        one = result["measurements"][0]
+        for i, sample in enumerate(one["samples"]):
+            sample["run"] = 4 + i
+        one["earlier_rounds"] = [900.5, 700.25, 500.125]
+        (self.scratch / "r.json").write_text(json.dumps(result))
+        self.open(self.report(self.scratch / "r.json"))
+        self.assert_drawn()
+        charts = self.script(CHARTS_OF_CHOICES, self.choice("Measurement"))[0]
+        (chart,) = [each for each in charts if each["title"].startswith("Samples: ")]
+        counted, earlier = chart["datasets"]
+        self.assertEqual([point["x"] for point in counted["data"]], [4, 5, 6, 7, 8])
+        self.assertEqual([point["y"] for point in earlier["data"]], [900.5, 700.25, 500.125])
+        self.assertEqual(earlier["label"], "before the steady state")
+        self.assert_quiet()
+
     def test_a_sweep_shows_its_matrix_as_curves(self):
         path = GOLDEN / "workload-v1.json"
         sweep = json.loads(path.read_text())["sweeps"][0]

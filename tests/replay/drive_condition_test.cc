@@ -12,7 +12,7 @@
 namespace filereel {
 namespace {
 
-std::string refusal(const char* text) {
+std::string refusal_of_writes(const char* text) {
   try {
     parse_preconditioning(text);
   } catch (const ValueError& error) {
@@ -42,17 +42,17 @@ TEST_CASE("preconditioning has the defaults of PTS") {
 }
 
 TEST_CASE("what preconditioning does not know is refused") {
-  CHECK(refusal("2x").contains("must name a pattern"));
-  CHECK(refusal("").contains("must name a pattern"));
-  CHECK(refusal("random sequential").contains("one pattern"));
-  CHECK(refusal("random twice").contains("unknown word 'twice'"));
-  CHECK(refusal("random 0x").contains("passes"));
-  CHECK(refusal("random 101x").contains("passes"));
-  CHECK(refusal("random 512").contains("4 KiB to 16 MiB"));
-  CHECK(refusal("random 5KiB").contains("multiples of 4 KiB"));
-  CHECK(refusal("random 32MiB").contains("4 KiB to 16 MiB"));
-  CHECK_FALSE(refusal("random -1x").empty());
-  CHECK_FALSE(refusal("random nanx").empty());
+  CHECK(refusal_of_writes("2x").contains("must name a pattern"));
+  CHECK(refusal_of_writes("").contains("must name a pattern"));
+  CHECK(refusal_of_writes("random sequential").contains("one pattern"));
+  CHECK(refusal_of_writes("random twice").contains("unknown word 'twice'"));
+  CHECK(refusal_of_writes("random 0x").contains("passes"));
+  CHECK(refusal_of_writes("random 101x").contains("passes"));
+  CHECK(refusal_of_writes("random 512").contains("4 KiB to 16 MiB"));
+  CHECK(refusal_of_writes("random 5KiB").contains("multiples of 4 KiB"));
+  CHECK(refusal_of_writes("random 32MiB").contains("4 KiB to 16 MiB"));
+  CHECK_FALSE(refusal_of_writes("random -1x").empty());
+  CHECK_FALSE(refusal_of_writes("random nanx").empty());
 }
 
 TEST_CASE("a fill is a percentage up to 95") {
@@ -107,7 +107,7 @@ TEST_CASE("conditions are settings of jobs of every kind, with one text for one 
     for (const Parameters::value_type& one : Parameters{{"purge", "true"},
                                                         {"precondition", "random 1x 4 KiB"},
                                                         {"fill", "75 %"},
-                                                        {"rest", "1.00 s"}}) {
+                                                        {"rest", "1 s"}}) {
       CAPTURE(one.first);
       CHECK(std::ranges::find(settings, one) != settings.end());
     }

@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "filesets/system/error.h"
-#include "tests/state_dir.h"
 
 namespace filereel {
 namespace {
@@ -59,12 +58,14 @@ TEST_CASE("no program discards a drive whose state is to be kept") {
 }
 
 TEST_CASE("options that name another place are refused") {
-  for (const char* text : {"-J device=/dev/sda1", "-z /tmp/undo", "-J device=UUID=12", "-d ../x",
-                           "-J device=LABEL=x"}) {
+  for (const char* text :
+       {"-J device=/dev/sda1", "-z /tmp/undo", "-J device=UUID=12", "-d ../x", "-J device=LABEL=x",
+        "-J device=TYPE=jbd", "-l logdev=x", "-d ..", "--rootdir ..", "-d name=x"}) {
     CAPTURE(text);
     CHECK(refusal(parse_mkfs_options, text).contains("another device or file"));
   }
-  for (const char* text : {"logdev=/dev/sda1", "journal_dev=0x803", "device=/dev/sda"}) {
+  for (const char* text :
+       {"logdev=/dev/sda1", "journal_dev=0x803", "device=sda", "lockfile=notes.txt"}) {
     CAPTURE(text);
     CHECK(refusal(parse_mount_options, text).contains("another device or file"));
   }
@@ -100,9 +101,12 @@ TEST_CASE("FUSE drivers get the options in the form that they take") {
   CHECK(first(FileSystemKind::exfat) == "mount.exfat-fuse -d -o noatime x /m");
 }
 
-TEST_CASE("nothing can be created or found in a removed directory") {
-  const StateDir state;
-  const Descriptor directory = open_removed_directory();
+TEST_CASE("nothing can be created or written where mkfs runs") {
+  const Descriptor directory = open_unwritable_directory();
+  // Root may open what is there, of the kernel's, but writes fail.
+  if (const Descriptor file(openat(directory.get(), "0", O_WRONLY | O_CLOEXEC)); file) {
+    CHECK(write(file.get(), "x", 1) < 0);
+  }
   CHECK(openat(directory.get(), "x", O_WRONLY | O_CREAT | O_CLOEXEC, 0600) < 0);
   CHECK(mkdirat(directory.get(), "x", 0700) < 0);
 }

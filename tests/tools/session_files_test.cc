@@ -75,7 +75,7 @@ TEST_CASE("the first difference of a result of another command is named") {
   CHECK(difference_of([](Result& found) { found.plan.digest = "1"; }) ==
         "options, file sets, recipes or reels have changed");
   CHECK(difference_of([](Result& found) { found.plan.digest.clear(); }) ==
-        "it was not written with --sessions");
+        "it does not say what its plan was");
   CHECK(difference_of([](Result& found) { found.version = "0.0.9"; }) ==
         "the version of filereel is 0.0.9, not 0.1.0");
   CHECK(difference_of([](Result& found) { found.plan.name = "x\n"; }) ==

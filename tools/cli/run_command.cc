@@ -29,6 +29,7 @@
 #include "tools/cli/observed_run.h"
 #include "tools/cli/output_options.h"
 #include "tools/cli/run_options.h"
+#include "tools/cli/session_files.h"
 #include "tools/cli/session_series.h"
 #include "tools/cli/share_watch.h"
 #include "tools/cli/signals.h"
@@ -51,6 +52,7 @@ struct RunArguments {
   SeriesArguments series;
   ClientsArguments clients;
   bool full = false, keep = false, block_baseline = false, allow_divergence = false;
+  std::string resume;
   ResultOptions output;
 };
 
@@ -85,6 +87,8 @@ void add_options(CLI::App& command, RunArguments& arguments) {
   command.add_flag("--allow-divergence", arguments.allow_divergence,
                    "Exit with 0 even if a replay diverges from the trace");
   add_result_options(command, arguments.output);
+  command.add_option("--resume", arguments.resume,
+                     "Continue the interrupted run of this result, with the same command");
   add_history_options(command, arguments.series.history);
   command.add_option("--label", arguments.output.label,
                      "Name of the result, such as a drive or 'firmware 1.08'");
@@ -117,8 +121,23 @@ void check_labels(const ResultOptions& output) {
               fmt::format("two volumes have the label '{}': give each its own", *twice));
 }
 
+void check_resume(const RunArguments& arguments) {
+  const ResultOptions& output = arguments.output;
+  const auto refuse = [](bool wrong, std::string_view text) {
+    if (wrong) throw Error(ErrorKind::usage, std::string(text));
+  };
+  refuse(arguments.resume == "-", "--resume needs a file");
+  refuse(!output.json.empty(), "--resume names the file of the result: omit --json");
+  refuse(!arguments.against.empty() && output.against_json.empty(),
+         "--resume with --against needs --against-json: the files of the other volumes");
+  refuse(has_sessions(arguments.series),
+         "--resume continues one run; --sessions continues with the same command");
+  refuse(arguments.block_baseline, "--resume does not apply to --with-block-baseline");
+}
+
 void check_together(const RunArguments& arguments) {
   const ResultOptions& output = arguments.output;
+  if (!arguments.resume.empty()) check_resume(arguments);
   const std::size_t sides = arguments.against.size();
   for (const auto& [option, given] : {std::pair{"--against-json", output.against_json.size()},
                                       std::pair{"--against-label", output.against_label.size()}}) {
@@ -259,11 +278,19 @@ struct Prepared {
 std::vector<Result> observe(const RunArguments& arguments, const RunRequest& request,
                             const Prepared& prepared, const ResultOptions& output,
                             SignalWatch& signals, Session& session) {
+  std::vector<Result> begun;
+  if (!arguments.resume.empty()) begun = load_begun(request, output);
+  RunRequest run_request = request;
+  run_request.began_ns = begun.empty() ? now_ns() : began_ns(begun.front());
+  for (const Result& one : begun) run_request.begun.push_back(&one);
+  if (request.targets.control && !begun.empty()) {
+    run_request.begun.push_back(&begun.front().control.front());
+  }
   std::vector<Result> results =
       observe_run(session, signals, output, prepared.volumes, request.targets.against.size(),
                   [&](RunObserver& observer, std::span<Result> measured) {
                     for (const std::string& remark : prepared.remarks) observer.notice(remark);
-                    return run_plan(request, observer, measured.front(), measured.subspan(1));
+                    return run_plan(run_request, observer, measured.front(), measured.subspan(1));
                   });
   const bool interrupted = session.exit_code == Session::kInterrupted;
   if (!interrupted && !arguments.allow_divergence) require_verified(results);
@@ -276,9 +303,7 @@ void observe_sessions(const RunArguments& arguments, const RunRequest& request,
   const SessionSeries series{arguments.series, arguments.output, request, prepared.volumes,
                              arguments.allow_divergence};
   run_series(series, session, signals, [&](const ResultOptions& output) {
-    RunRequest run_request = request;
-    run_request.began_ns = now_ns();
-    return observe(arguments, run_request, prepared, output, signals, session);
+    return observe(arguments, request, prepared, output, signals, session);
   });
 }
 
@@ -369,8 +394,12 @@ void warn_of_lone_processes(const Session& session) {
 
 void run(RunArguments& arguments, Session& session) {
   check_together(arguments);
+  if (!arguments.resume.empty()) arguments.output.json = arguments.resume;
   require_calls(CallUse::volumes, "measuring volumes");
-  if (take_mpi(arguments)) return run_as_client(arguments, session);
+  if (take_mpi(arguments)) {
+    if (arguments.resume.empty()) return run_as_client(arguments, session);
+    throw Error(ErrorKind::usage, "--resume does not apply to --clients mpi");
+  }
   warn_of_lone_processes(session);
   const std::vector<std::string> paths = named_paths(arguments);
   const ShareWatch watch(paths);

@@ -16,18 +16,22 @@
 #include <fmt/ranges.h>
 #include <sys/statvfs.h>
 
+#include "filesets/system/error.h"
 #include "filesets/system/mounts.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/search.h"
 #include "filesets/system/units.h"
 #include "replay/compare/same_work.h"
+#include "replay/measure/clock.h"
 #include "replay/results/hidden_serials.h"
 #include "replay/run/plan_digest.h"
 #include "replay/run/result_filling.h"
+#include "replay/run/resumption.h"
 #include "replay/run/targets.h"
 #include "replay/volumes/block_device.h"
 #include "replay/volumes/device_identity.h"
 #include "replay/volumes/network_share.h"
+#include "tools/cli/result_file.h"
 
 namespace filereel {
 namespace {
@@ -46,6 +50,9 @@ std::string jobs_text(const std::vector<JobRecord>& jobs) {
 
 // JSON does not keep the order of settings.
 JobRecord comparable(JobRecord job) {
+  for (auto& [name, value] : job.settings) {
+    if (name == "purge") value = "true";  // otherwise what came of it
+  }
   std::ranges::sort(job.settings);
   job.overhead_ns = 0;  // measured
   return job;
@@ -266,7 +273,7 @@ ExpectedSession expect_session(const RunRequest& request, const std::string& lab
 
 std::string session_difference(const Result& found, const ExpectedSession& expected) {
   const Result& other = expected.result;
-  if (found.plan.digest.empty()) return "it was not written with --sessions";
+  if (found.plan.digest.empty()) return "it does not say what its plan was";
   const bool unlabelled = found.label.empty() && !found.complete;  // ended before its volumes
   for (const std::string& text :
        {differs("the version of filereel", found.version, other.version),
@@ -281,6 +288,46 @@ std::string session_difference(const Result& found, const ExpectedSession& expec
     if (!text.empty()) return text;
   }
   return "";
+}
+
+std::vector<Result> load_begun(const RunRequest& request, const ResultOptions& output) {
+  std::vector<std::string> files = {output.json};
+  files.insert(files.end(), output.against_json.begin(), output.against_json.end());
+  std::vector<Result> results;
+  bool begun = true;
+  for (std::size_t side = 0; side < files.size(); ++side) {
+    const std::string label = side == 0                      ? output.label
+                              : output.against_label.empty() ? ""
+                                                             : output.against_label[side - 1];
+    Result result = load_result(files[side]);
+    const std::string differs =
+        session_difference(result, expect_session(request, label, output.hide_serials, side));
+    if (!differs.empty()) {
+      throw Error(
+          ErrorKind::usage,
+          fmt::format("{} is not a result of this command: {}; repeat the command as it was, "
+                      "with --resume instead of --json",
+                      printable(files[side]), differs));
+    }
+    if (result.complete) {
+      throw Error(ErrorKind::usage, fmt::format("{} is complete: there is nothing to resume",
+                                                printable(files[side])));
+    }
+    if (side == 0 && request.targets.control.has_value() != !result.control.empty()) {
+      throw Error(ErrorKind::usage, fmt::format("{} is not a result of this command: --control "
+                                                "differs",
+                                                printable(files[side])));
+    }
+    begun = begun && has_begun(result);
+    results.push_back(std::move(result));
+  }
+  return begun ? results : std::vector<Result>();
+}
+
+std::uint64_t began_ns(const Result& result) {
+  const std::int64_t now = time(nullptr);
+  const std::int64_t ago_s = std::max<std::int64_t>(0, now - result.started_s().value_or(now));
+  return now_ns() - static_cast<std::uint64_t>(ago_s) * 1'000'000'000;
 }
 
 double seconds_until_next(const std::string& started, double every_s, double now_s) {

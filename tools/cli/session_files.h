@@ -9,9 +9,11 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "replay/results/result.h"
 #include "replay/run/run_request.h"
+#include "tools/cli/observed_run.h"
 
 namespace filereel {
 
@@ -32,6 +34,14 @@ ExpectedSession expect_session(const RunRequest& request, const std::string& lab
 // The first difference: "the plan is seq-read, not random-read". "" if `found` is the result of
 // such a session, complete or not.
 std::string session_difference(const Result& found, const ExpectedSession& expected);
+
+// The results of an interrupted run, near's first, from the files of its command; empty if it has
+// measured nothing. Throws Error for files of something else, and of a complete run.
+std::vector<Result> load_begun(const RunRequest& request, const ResultOptions& output);
+
+// The time of its start on the clock of now_ns, which may be before the start of that clock:
+// differences from it are right all the same.
+std::uint64_t began_ns(const Result& result);
 
 // Seconds from now until the next session, `every_s` after the start of the last one. `started`: as
 // in results; `now_s`: since 1970. At most `every_s`, even if the clock was set back since.

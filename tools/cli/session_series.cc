@@ -32,6 +32,7 @@
 #include "replay/report/html_report.h"
 #include "replay/results/failures.h"
 #include "replay/results/result_json.h"
+#include "replay/run/plan_digest.h"
 #include "tools/cli/compare_table.h"
 #include "tools/cli/comparison_output.h"
 #include "tools/cli/output_options.h"
@@ -107,7 +108,12 @@ class SeriesRun {
 
   // A single session, without a number.
   void run_one() const {
-    const std::vector<Result> results = measure_(series_.output);
+    ResultOptions output = series_.output;
+    // For a run that is interrupted and resumed.
+    if (!output.json.empty() && !names_stream(output.json)) {
+      output.plan_digest = plan_digest(series_.request);
+    }
+    const std::vector<Result> results = measure_(output);
     if (session_.exit_code == Session::kInterrupted) return;
     for (const Result& result : results) {
       if (result.complete) add(series_.output.json, result_to_json(result));

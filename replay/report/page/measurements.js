@@ -1,5 +1,11 @@
 // Details of one measurement: samples, latencies, time by kind of operation, and time series.
 
+// The rates of the rounds before the steady state are those that count for the measurement (main_rates).
+function earlierRounds(one, figure) {
+  const main = ['mb_per_s', 'files_per_s', 'operations_per_s'].find((key) => one.figures[key]);
+  return figure === main ? one.earlier_rounds.map((y, i) => ({x: i + 1, y})) : [];
+}
+
 function samplesChart(one) {
   const figure = Object.keys(FIGURES).find((key) => one.figures[key]);
   if (!figure) return null;
@@ -8,20 +14,24 @@ function samplesChart(one) {
   if (points.length < 2) return null;
   const spread = spreadIn(one, figure);
   const range = rangeOf(spread);
+  const earlier = earlierRounds(one, figure);
+  const before = earlier.length > 0 ? [{name: 'before the steady state', points: earlier, style: 1}] : [];
   return lineChart({
     title: `Samples: ${FIGURES[figure].title}`,
-    xTitle: 'repetition',
+    xTitle: earlier.length > 0 ? 'round' : 'repetition',
     yTitle: FIGURES[figure].unit,
-    xLabels: points.map((point) => point.x),
+    xLabels: [...earlier, ...points].map((point) => point.x),
     text: number,
     dots: true,
     height: 240,
-    lines: [{name: one.subject, points}],
+    lines: [{name: one.subject, points, style: 0}, ...before],
     words: `Dot chart: ${one.subject} on ${one.file_system}, ${FIGURES[figure].title}, by repetition: ` +
-        points.map((point) => number(point.y)).join(', ') + '.',
+        points.map((point) => number(point.y)).join(', ') + '.' + (earlier.length > 0
+        ? ` Before the steady state: ${earlier.map((point) => number(point.y)).join(', ')}.` : ''),
     caption: `Median ${number(spread.median)}` + (range
         ? `, ${range.sure ? '95 % interval' : 'range'} ${number(range.low)}–${number(range.high)}` : '') +
-        `; ${counted(points.length, 'sample', 'samples')}.`,
+        `; ${counted(points.length, 'sample', 'samples')}` + (earlier.length > 0
+        ? ` after ${counted(earlier.length, 'round', 'rounds')} before the steady state.` : '.'),
   });
 }
 

@@ -96,7 +96,7 @@ constexpr ValueRule kRules[] = {
     {"--format", "FORMAT", words, {}, export_formats, "export"},
     {"--against --against-far --control --far --near VOLUME VOLUMES", "VOLUME", volumes,
      "image:", block_devices},
-    {"--against-json --csv --html --json --junit --live-json --markdown"
+    {"--against-json --csv --html --json --junit --live-json --markdown --resume"
      " --output --base --new FILE RESULT RESULTS",
      "FILE", files},
     {"--reference", "NAME", files},
