@@ -27,8 +27,8 @@ TEST_CASE("a mount point that something else is mounted on stays on the list unt
   const LoopDevice device(file.get(), image);
   std::string path;
   {
-    const Mount mount({.kind = FileSystemKind::ext4}, {.kernel = true, .name = "ext4"}, device.path(),
-                      "near");
+    const Mount mount({.kind = FileSystemKind::ext4}, {.kernel = true, .name = "ext4"},
+                      device.path(), "near");
     path = mount.path();
     REQUIRE(::mount("none", path.c_str(), "tmpfs", 0, "size=1m") == 0);
   }  // unmounts what it sees, which is not its own
