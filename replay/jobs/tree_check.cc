@@ -18,6 +18,7 @@
 #include "filesets/system/printable.h"
 #include "filesets/system/wording.h"
 #include "replay/engine/replayer.h"
+#include "replay/volumes/volume.h"
 
 namespace filereel {
 namespace {

@@ -42,6 +42,7 @@
 #include "filesets/system/units.h"
 #include "filesets/system/wording.h"
 #include "replay/engine/replayer.h"
+#include "replay/jobs/job.h"
 #include "replay/measure/clock.h"
 #include "traces/workload/access_pattern.h"
 
