@@ -35,9 +35,10 @@ constexpr OtherOptions kMeasuring[] = {
      "--near --far --against --against-far --control --fs --destroy --parts --keep"},
     {"How often", "--runs --precision --budget --sessions --every"},
     {"How to measure", "--allow-divergence --with-block-baseline"},
+    {"Condition of the drive", ""},
     {"Several clients", "--reel-per-client --server-memory --client-timeout --stagger"},
     {"Output",
-     "--json --html --live --live-json --against-json --label --against-label --note "
+     "--json --resume --html --live --live-json --against-json --label --against-label --note "
      "--hide-serial --history --device --firmware"},
 };
 
