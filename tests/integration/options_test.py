@@ -7,7 +7,8 @@ import unittest
 
 from support import IntegrationTest, call, have, main, why_not
 
-DOCUMENT = (pathlib.Path(__file__).resolve().parents[2] / "docs/plans.md").read_text()
+DOCUMENTS = pathlib.Path(__file__).resolve().parents[2] / "docs"
+DOCUMENT = (DOCUMENTS / "plans.md").read_text()
 KINDS = ["FC-Test", "workload", "recorded trace"]
 # Of the command line and the result, the same whatever is measured.
 OF_RESULTS = {"-h", "--help", "--json", "--html", "--label", "--note", "--hide-serial",
@@ -94,9 +95,9 @@ def table():
     return {row[0].strip("`"): dict(zip(KINDS, row[1:], strict=True)) for row in rows[2:]}
 
 
-def examples():
+def examples(document=DOCUMENT):
     """Name: text of the plans in the document, whose first lines are '# NAME: …'."""
-    blocks = re.findall(r"(?:^    .*\n|^\n(?=    ))+", DOCUMENT, re.MULTILINE)
+    blocks = re.findall(r"(?:^    .*\n|^\n(?=    ))+", document, re.MULTILINE)
     texts = [re.sub("^    ", "", block, flags=re.MULTILINE).strip("\n") + "\n" for block in blocks]
     return {text[2:text.index(":")]: text for text in texts if re.match(r"# \S+\.yaml: ", text)}
 
@@ -205,6 +206,14 @@ class Options(IntegrationTest):
                               "--json", "r.json")
                 self.assertTrue(self.result()["complete"])
                 self.assertEqual(self.result()["plan"]["name"], name)
+
+    def test_the_example_of_conditions_is_a_plan(self):
+        found = examples((DOCUMENTS / "drive-condition.md").read_text())
+        self.assertEqual(list(found), ["fills.yaml"])
+        (self.scratch / "fills.yaml").write_text(found["fills.yaml"])
+        self.filereel("show", "fills.yaml")
+        self.filereel("run", "fills.yaml", "--near", "image:disk", "--fs", "ext4", "--runs", "1", "--scale", "0.001",
+                      "--time", "10ms", "--operations", "create", timeout=300)
 
 
 if __name__ == "__main__":
