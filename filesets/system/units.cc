@@ -147,6 +147,12 @@ std::uint64_t parse_duration(std::string_view text, std::string_view where, Erro
                         {"time", "nanoseconds", "2s, 1.5 min or 250 ms"});
 }
 
+std::optional<double> parse_percentage(std::string_view text) {
+  double percent = 0;
+  const bool known = take_number(text, percent) && (text == "%" || text == " %");
+  return known ? std::optional(percent / 100) : std::nullopt;
+}
+
 std::string format_size(std::uint64_t bytes) {
   constexpr std::array kNames = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
   constexpr double kRoundsToThousand = 999.5;  // three digits would give 1e+03

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -22,6 +23,9 @@ std::uint64_t parse_size(std::string_view text, std::string_view where,
 // except for 0. Throws like parse_size.
 std::uint64_t parse_duration(std::string_view text, std::string_view where,
                              ErrorKind kind = ErrorKind::unusable_input);
+
+// "75%", "75 %" as 0.75, whatever its range. Nothing for other texts.
+std::optional<double> parse_percentage(std::string_view text);
 
 // "1.38 GB", "990 MB", "512 B": decimal, at most three significant digits.
 std::string format_size(std::uint64_t bytes);

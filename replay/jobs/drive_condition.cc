@@ -27,13 +27,6 @@ constexpr std::uint64_t kLeastFillFile = 4 << 10;
   throw ValueError(ErrorKind::usage, {.text = text, .is_predicate = true});
 }
 
-// "75%" or "75 %" as 0.75.
-std::optional<double> percentage(std::string_view text) {
-  double number = 0;
-  const bool known = take_number(text, number) && (text == "%" || text == " %");
-  return known ? std::optional(number / 100) : std::nullopt;
-}
-
 // "2x" as 2.
 std::optional<double> passes_in(std::string_view text) {
   double number = 0;
@@ -173,7 +166,12 @@ Format DriveCondition::format(FileSystemKind kind, bool fresh) const {
   return {.kind = kind,
           .mkfs_options = parse_mkfs_options(text_for(mkfs_options, kind)),
           .mount_options = parse_mount_options(text_for(mount_options, kind)),
-          .discard = !precondition && (fresh || !steady)};
+          // A purge has just done it.
+          .discard = !purge && !precondition && (fresh || !steady)};
+}
+
+double DriveCondition::bytes_on(std::uint64_t capacity) const {
+  return ((precondition ? precondition->passes : 0) + fill) * static_cast<double>(capacity);
 }
 
 std::optional<FileSystemKind> file_system_of_options(std::string_view text) {
@@ -196,7 +194,7 @@ Parameters condition_settings(const DriveCondition& condition) {
 }
 
 void set_fill(DriveCondition& condition, const std::string& text) {
-  const std::optional<double> share = percentage(text);
+  const std::optional<double> share = parse_percentage(text);
   if (!share || !(*share >= 0) || *share > DriveCondition::kMostFill) {
     refuse_condition("must be a percentage from 0% to 95%");
   }

@@ -1,5 +1,5 @@
 // The prepared state of the drives before a job (docs/drive-condition.md): declared here, made by
-// replay/run/drive_preparation.h.
+// replay/run/preconditioning.h and fill.h.
 #pragma once
 
 #include <cstddef>
@@ -45,6 +45,8 @@ struct DriveCondition {
 
   // `fresh`: no earlier repetition has prepared the drive.
   Format format(FileSystemKind kind, bool fresh) const;
+  // What preconditioning and fill write on a volume of such a size, for estimates.
+  double bytes_on(std::uint64_t capacity) const;
   // Whether writes of earlier repetitions are part of the condition.
   bool keeps_state() const { return precondition || steady; }
   bool operator==(const DriveCondition&) const = default;

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "filesets/system/error.h"
-#include "filesets/system/numbers.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/search.h"
 #include "filesets/system/units.h"
@@ -25,16 +24,14 @@ DrivePart parse_part(const std::string& text) {
   for (std::size_t i = 0; i < kNames.size(); ++i) {
     if (text == kNames[i]) return {text, kPlaces[i]};
   }
-  std::string_view rest = text;
-  double percent = -1;
-  if (!take_number(rest, percent) || (rest != "%" && rest != " %") ||
-      !(percent >= 0 && percent <= 100)) {
+  const std::optional<double> place = parse_percentage(text);
+  if (!place || !(*place >= 0 && *place <= 1)) {
     throw Error(
         ErrorKind::usage,
         fmt::format("invalid value '{}' for --parts: expected begin, middle, end, or 0% to 100%",
                     printable(text)));
   }
-  return {text, percent / 100};
+  return {text, *place};
 }
 
 // A job that is measured on each part of near.

@@ -8,28 +8,20 @@
 
 #include <fmt/format.h>
 
-#include "filesets/system/numbers.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/search.h"
+#include "filesets/system/units.h"
 #include "replay/results/latency.h"
 #include "replay/statistics/summary.h"
 
 namespace filereel {
 namespace {
 
-// "3%" as 0.03.
-std::optional<double> share_of(std::string_view text) {
-  double percent = 0;
-  const bool known = take_number(text, percent) && (text == "%" || text == " %");
-  if (!known || !(percent > 0) || percent > 100) return std::nullopt;
-  return percent / 100;
-}
-
 std::string read_part(std::string_view part, AutoRuns& automatic) {
   const std::size_t equals = part.find('=');
   const std::string_view value = equals == part.npos ? part : part.substr(equals + 1);
-  const std::optional<double> share = share_of(value);
-  if (!share) {
+  const std::optional<double> share = parse_percentage(value);
+  if (!share || !(*share > 0) || *share > 1) {
     return "must be a percentage such as 3%, at most 100%";
   }
   if (equals == part.npos) {

@@ -255,6 +255,11 @@ void Result::add(Measurement& measurement, Sample sample) {
   measurement.samples.push_back(std::move(sample));
 }
 
+bool Result::has_samples() const {
+  return std::ranges::any_of(
+      measurements, [](const Measurement& measurement) { return !measurement.samples.empty(); });
+}
+
 void Result::keep_figures() {
   for (Measurement& measurement : measurements)
     std::ranges::for_each(measurement.samples, filereel::keep_figures);

@@ -312,6 +312,7 @@ struct Result {
   std::optional<std::int64_t> started_s() const;
   // Adds a sample to one of the measurements and updates the number of runs.
   void add(Measurement& measurement, Sample sample);
+  bool has_samples() const;  // any
   // A result of the same run without volumes, measurements, warnings and control.
   Result of_same_run() const;
   // Adds a warning unless one with the same code and text exists.

@@ -199,10 +199,4 @@ void check_resumed(const Result& result, std::size_t first, std::span<const Meas
                           printable(expected.front().workload)));
 }
 
-bool has_begun(const Result& result) {
-  return std::ranges::any_of(result.measurements, [](const Measurement& measurement) {
-    return !measurement.samples.empty();
-  });
-}
-
 }  // namespace filereel

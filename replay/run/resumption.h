@@ -56,7 +56,4 @@ std::vector<std::size_t> first_measurements(const StagedJob& staged, const Resul
 // parameters of `expected`, in this order, and no others of the point follow.
 void check_resumed(const Result& result, std::size_t first, std::span<const Measurement> expected);
 
-// Whether something was measured that a run can continue with.
-bool has_begun(const Result& result);
-
 }  // namespace filereel

@@ -13,7 +13,6 @@
 #include "filesets/system/wording.h"
 #include "replay/plan/plan.h"
 #include "replay/run/baseline_run.h"
-#include "replay/run/drive_preparation.h"
 
 namespace filereel {
 namespace {
@@ -269,7 +268,7 @@ double condition_seconds(const Job& job, const Stage& stage) {
     const Volume* const near =
         needs_no_volume(job) ? nullptr : stage.sides.front().by_part[job.part(point)].near;
     const std::uint64_t capacity = near ? near->capacity() : 0;  // the most if unknown
-    if (capacity < UINT64_MAX) all += bytes_of_condition(condition, capacity) / kAssumedRate;
+    if (capacity < UINT64_MAX) all += condition.bytes_on(capacity) / kAssumedRate;
     all += static_cast<double>(condition.rest_ns) * 1e-9;
   }
   return all;

@@ -89,6 +89,9 @@ TEST_CASE("options of a file system apply to it alone, and the last ones win") {
 TEST_CASE("formatting discards nothing that earlier writes have made") {
   DriveCondition condition;
   CHECK(condition.format(FileSystemKind::ext4, false).discard);
+  condition.purge = true;  // which has discarded it just before
+  CHECK_FALSE(condition.format(FileSystemKind::ext4, true).discard);
+  condition.purge = false;
   condition.steady = true;
   CHECK(condition.format(FileSystemKind::ext4, true).discard);
   CHECK_FALSE(condition.format(FileSystemKind::ext4, false).discard);

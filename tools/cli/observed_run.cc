@@ -125,12 +125,6 @@ std::string TerminalObserver::describe() {
 
 namespace {
 
-bool has_samples(const Result& result) {
-  return std::ranges::any_of(result.measurements, [](const Measurement& measurement) {
-    return !measurement.samples.empty();
-  });
-}
-
 constexpr std::string_view kStandardOutput = "-";
 
 // Where tables go: to standard error if standard output carries data for programs.
@@ -160,7 +154,7 @@ std::optional<Error> watch(Session& session, SignalWatch& signals,
   TerminalObserver observer(session, signals, files, live);
   const auto measured = [&] {
     return std::ranges::any_of(files,
-                               [](const ResultFile& file) { return has_samples(file.result); });
+                               [](const ResultFile& file) { return file.result.has_samples(); });
   };
   try {
     if (!within_memory("the measurement", [&] { return measure(observer); }))
@@ -259,13 +253,13 @@ std::vector<Result> observe_run(Session& session, SignalWatch& signals,
   if (in_turn) {
     std::vector<const Result*> measured;
     for (const Result& one : results) {
-      if (has_samples(one)) measured.push_back(&one);
+      if (one.has_samples()) measured.push_back(&one);
     }
     if (!measured.empty()) output.print(format_results(measured, bold));
   } else {
     output.print(format_result(results.front(), bold));
   }
-  if (in_turn && std::ranges::all_of(results, has_samples)) {
+  if (in_turn && std::ranges::all_of(results, &Result::has_samples)) {
     std::vector<std::span<const Result>> sides;
     for (const Result& one : results) sides.emplace_back(&one, 1);
     // Differences from the trace fail the run anyway (require_verified).

@@ -26,7 +26,6 @@
 #include "replay/results/hidden_serials.h"
 #include "replay/run/plan_digest.h"
 #include "replay/run/result_filling.h"
-#include "replay/run/resumption.h"
 #include "replay/run/targets.h"
 #include "replay/volumes/block_device.h"
 #include "replay/volumes/device_identity.h"
@@ -237,17 +236,7 @@ void add_file_systems(const RunRequest& request, PlanRecord& plan) {
   }
 }
 
-}  // namespace
-
-std::string numbered_file(const std::string& file, std::uint32_t session) {
-  if (file.empty() || file == "-") return file;
-  const std::size_t name = file.rfind('/') == std::string::npos ? 0 : file.rfind('/') + 1;
-  const std::size_t dot = file.rfind('.');
-  const bool extended = dot != std::string::npos && dot > name;
-  const std::size_t at = extended ? dot : file.size();
-  return fmt::format("{}-{}{}", file.substr(0, at), session, file.substr(at));
-}
-
+// For near (side 0) or a volume of --against (from 1).
 ExpectedSession expect_session(const RunRequest& request, const std::string& label,
                                bool serials_hidden, std::size_t side) {
   ExpectedSession expected;
@@ -271,6 +260,35 @@ ExpectedSession expect_session(const RunRequest& request, const std::string& lab
   return expected;
 }
 
+}  // namespace
+
+std::string numbered_file(const std::string& file, std::uint32_t session) {
+  if (file.empty() || file == "-") return file;
+  const std::size_t name = file.rfind('/') == std::string::npos ? 0 : file.rfind('/') + 1;
+  const std::size_t dot = file.rfind('.');
+  const bool extended = dot != std::string::npos && dot > name;
+  const std::size_t at = extended ? dot : file.size();
+  return fmt::format("{}-{}{}", file.substr(0, at), session, file.substr(at));
+}
+
+std::vector<std::string> files_of(const ResultOptions& output) {
+  std::vector<std::string> files = {output.json};
+  files.insert(files.end(), output.against_json.begin(), output.against_json.end());
+  return files;
+}
+
+std::vector<ExpectedSession> expect_sessions(const RunRequest& request,
+                                             const ResultOptions& output) {
+  std::vector<ExpectedSession> expected;
+  for (std::size_t side = 0; side < files_of(output).size(); ++side) {
+    const std::string label = side == 0                      ? output.label
+                              : output.against_label.empty() ? ""
+                                                             : output.against_label[side - 1];
+    expected.push_back(expect_session(request, label, output.hide_serials, side));
+  }
+  return expected;
+}
+
 std::string session_difference(const Result& found, const ExpectedSession& expected) {
   const Result& other = expected.result;
   if (found.plan.digest.empty()) return "it does not say what its plan was";
@@ -291,17 +309,13 @@ std::string session_difference(const Result& found, const ExpectedSession& expec
 }
 
 std::vector<Result> load_begun(const RunRequest& request, const ResultOptions& output) {
-  std::vector<std::string> files = {output.json};
-  files.insert(files.end(), output.against_json.begin(), output.against_json.end());
+  const std::vector<std::string> files = files_of(output);
+  const std::vector<ExpectedSession> expected = expect_sessions(request, output);
   std::vector<Result> results;
   bool begun = true;
   for (std::size_t side = 0; side < files.size(); ++side) {
-    const std::string label = side == 0                      ? output.label
-                              : output.against_label.empty() ? ""
-                                                             : output.against_label[side - 1];
     Result result = load_result(files[side]);
-    const std::string differs =
-        session_difference(result, expect_session(request, label, output.hide_serials, side));
+    const std::string differs = session_difference(result, expected[side]);
     if (!differs.empty()) {
       throw Error(
           ErrorKind::usage,
@@ -318,7 +332,7 @@ std::vector<Result> load_begun(const RunRequest& request, const ResultOptions& o
                                                 "differs",
                                                 printable(files[side])));
     }
-    begun = begun && has_begun(result);
+    begun = begun && result.has_samples();
     results.push_back(std::move(result));
   }
   return begun ? results : std::vector<Result>();

@@ -27,9 +27,12 @@ struct ExpectedSession {
   bool all_volumes = false;       // all volumes are named; otherwise some may be unused
 };
 
-// For near (side 0) or a volume of --against (from 1). Throws Error for volumes that are refused.
-ExpectedSession expect_session(const RunRequest& request, const std::string& label,
-                               bool serials_hidden, std::size_t side);
+// The files of a session by side: of near, then of --against as far as they are named.
+std::vector<std::string> files_of(const ResultOptions& output);
+
+// By side, as many as files_of. Throws Error for volumes that are refused.
+std::vector<ExpectedSession> expect_sessions(const RunRequest& request,
+                                             const ResultOptions& output);
 
 // The first difference: "the plan is seq-read, not random-read". "" if `found` is the result of
 // such a session, complete or not.

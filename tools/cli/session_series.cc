@@ -81,13 +81,6 @@ bool wait_until(double boot_time_s, const std::stop_token& stop) {
   return false;
 }
 
-// The files of a session: of near, then of --against.
-std::vector<std::string> files_of(const ResultOptions& output) {
-  std::vector<std::string> files = {output.json};
-  files.insert(files.end(), output.against_json.begin(), output.against_json.end());
-  return files;
-}
-
 ResultOptions numbered(ResultOptions output, std::uint32_t number) {
   output.json = numbered_file(output.json, number);
   for (std::string& file : output.against_json) file = numbered_file(file, number);
@@ -161,16 +154,8 @@ class SeriesRun {
     }
   }
 
-  // By side.
   std::vector<ExpectedSession> expect() const {
-    const ResultOptions& output = series_.output;
-    std::vector<ExpectedSession> expected;
-    expected.push_back(expect_session(series_.request, output.label, output.hide_serials, 0));
-    for (std::size_t side = 1; side < files_of(output).size(); ++side) {
-      const std::string label = output.against_label.empty() ? "" : output.against_label[side - 1];
-      expected.push_back(expect_session(series_.request, label, output.hide_serials, side));
-    }
-    return expected;
+    return expect_sessions(series_.request, series_.output);
   }
 
   // Whether the files are those of a finished session. Throws Error for files of something else,
