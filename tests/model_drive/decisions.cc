@@ -63,13 +63,6 @@ struct LatestBegin {
   std::optional<std::uint64_t> operator()(const Every&) const { return std::nullopt; }
 };
 
-std::uint64_t transfer_ns(std::uint64_t length, std::uint64_t bytes_per_second) {
-  if (bytes_per_second == 0) return 0;
-  constexpr unsigned kSecond = 1'000'000'000;
-  return static_cast<std::uint64_t>(static_cast<unsigned __int128>(length) * kSecond /
-                                    bytes_per_second);
-}
-
 }  // namespace
 
 Decision decide(const Script& script, Kind kind, std::uint64_t number, std::uint64_t length) {
@@ -78,8 +71,7 @@ Decision decide(const Script& script, Kind kind, std::uint64_t number, std::uint
   const auto size_class =
       std::ranges::find_if(own.latency, [&](const auto& one) { return length <= one.up_to; });
   const double p = uniform_number(script.seed, kLatencyStream + index, number);
-  Decision decision{.latency_ns = std::visit(Quantile{p}, size_class->latency),
-                    .transfer_ns = transfer_ns(length, own.bytes_per_second)};
+  Decision decision{.latency_ns = std::visit(Quantile{p}, size_class->latency)};
   for (std::size_t i = 0; i < script.stalls.size(); ++i) {
     const Stall& stall = script.stalls[i];
     const Chooses chooses{script.seed, kStallStream + i * kStreamsPerStall + index, number};

@@ -13,10 +13,9 @@ namespace filereel::model_drive {
 using StallSet = std::uint64_t;
 
 struct Decision {
-  std::uint64_t latency_ns = 0;   // drawn from the distribution
-  std::uint64_t transfer_ns = 0;  // length / rate
-  std::uint64_t stall_ns = 0;     // the sum of the stalls by share and by count
-  StallSet stalls = 0;            // which these are
+  std::uint64_t latency_ns = 0;  // drawn from the distribution
+  std::uint64_t stall_ns = 0;    // the sum of the stalls by share and by count
+  StallSet stalls = 0;           // which these are
 };
 
 // For the `number`th operation of its kind; the first is 1.

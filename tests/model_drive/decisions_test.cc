@@ -84,13 +84,11 @@ TEST_CASE("a uniform latency reaches both ends") {
   }
 }
 
-TEST_CASE("a fixed latency is that of its size class, and the rate adds to it") {
-  const Script script = script_with(
-      "read:\n  rate: 1GB/s\n  latency: [{up_to: 4KiB, latency: 10us}, {latency: 20us}]\n");
+TEST_CASE("a fixed latency is that of its size class") {
+  const Script script =
+      script_with("read: {latency: [{up_to: 4KiB, latency: 10us}, {latency: 20us}]}\n");
   CHECK(decide(script, Kind::read, 1, 4096).latency_ns == 10'000);
   CHECK(decide(script, Kind::read, 1, 4097).latency_ns == 20'000);
-  CHECK(decide(script, Kind::read, 1, 1'000'000).transfer_ns == 1'000'000);
-  CHECK(decide(script, Kind::write, 1, 1'000'000).transfer_ns == 0);
 }
 
 TEST_CASE("a share of operations stalls") {

@@ -43,7 +43,7 @@ class Operation:
     kind: str  # read, write, flush, discard
     offset: int
     length: int
-    service_ns: int  # intended: latency, transfer and stalls, without waiting for a slot
+    service_ns: int  # intended: latency, path, transfer and stalls, without waiting for a slot
     stalls: tuple  # numbers of the rules in the script, from 1
     number: int  # of its kind since the script is in force; 0 for a flush of nothing
 

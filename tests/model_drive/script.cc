@@ -17,7 +17,6 @@ namespace filereel::model_drive {
 namespace {
 
 constexpr std::uint64_t kMostBytes = 1ull << 40, kMostSlots = 1024, kMostEvery = 1ull << 40;
-constexpr std::uint64_t kLeastRate = 1000;  // bytes per second
 constexpr std::size_t kMostClasses = 100, kMostTimes = 10'000;
 constexpr double kMostSigma = 10;
 
@@ -150,6 +149,28 @@ Stall read_stall(const YamlValue& value) {
   return stall;
 }
 
+WriteCache read_write_cache(const YamlValue& value) {
+  const YamlMap map = value.map({"size", "fast", "slow", "refill"});
+  const YamlValue& size = map.require("size");
+  WriteCache cache{.size = size.size(),
+                   .fast = read_rate(map.require("fast")),
+                   .slow = read_rate(map.require("slow"))};
+  if (cache.size < kBlock || cache.size > kMostBytes) size.fail("must be from 4 KiB to 1 TiB");
+  if (cache.slow > cache.fast) map.require("slow").fail("must not be more than 'fast'");
+  if (const YamlValue* const refill = map.find("refill")) cache.refill = read_rate(*refill);
+  return cache;
+}
+
+// What is known of the medium. The rest of the script was read before.
+void read_medium(const YamlMap& map, Script& script) {
+  if (const YamlValue* const cache = map.find("write_cache")) {
+    script.write_cache = read_write_cache(*cache);
+    if (script.of(Kind::write).bytes_per_second != 0) {
+      cache->fail("replaces the rate of writes; remove one of the two");
+    }
+  }
+}
+
 std::uint64_t read_drive_size(const YamlValue& value) {
   const std::uint64_t size = value.size();
   if (size < kMiB || size > kMostBytes || size % kBlock != 0) {
@@ -161,9 +182,9 @@ std::uint64_t read_drive_size(const YamlValue& value) {
 }  // namespace
 
 Script read_script(std::string_view text, std::string_view file_name) {
-  const YamlMap map =
-      parse_yaml(text, file_name, "the script")
-          .map({"size", "seed", "slots", "read", "write", "flush", "discard", "stalls"});
+  const YamlMap map = parse_yaml(text, file_name, "the script")
+                          .map({"size", "seed", "slots", "read", "write", "flush", "discard",
+                                "stalls", "write_cache"});
   Script script;
   script.size = read_drive_size(map.require("size"));
   if (const YamlValue* const seed = map.find("seed")) {
@@ -180,6 +201,7 @@ Script read_script(std::string_view text, std::string_view file_name) {
       script.stalls.push_back(read_stall(item.called("a stall")));
     }
   }
+  read_medium(map, script);
   return script;
 }
 

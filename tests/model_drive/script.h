@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <variant>
 #include <vector>
@@ -62,12 +63,26 @@ struct Stall {
 };
 inline constexpr std::size_t kMaxStalls = 64;  // a set of them is one word
 
+// --- The medium: what transfers depend on but their own kind and size.
+
+// No rate in a script is less, in bytes per second.
+inline constexpr std::uint64_t kLeastRate = 1000;
+
+// Writes share one path. Bytes that find a free one in the cache come at the rate `fast`, others at
+// `slow`. Rates are bytes per second.
+struct WriteCache {
+  std::uint64_t size = 0;  // bytes
+  std::uint64_t fast = 0, slow = 0;
+  std::uint64_t refill = 0;  // gets free so fast while the path has nothing to do; 0: never
+};
+
 struct Script {
   std::uint64_t size = 0;  // bytes, a multiple of kBlock
   std::uint64_t seed = 1;
   std::uint64_t slots = 32;  // requests that are served at once
   std::array<KindScript, kKindNames.size()> kinds;
   std::vector<Stall> stalls;
+  std::optional<WriteCache> write_cache;  // then writes have no rate of their own
 
   const KindScript& of(Kind kind) const { return kinds[static_cast<std::size_t>(kind)]; }
 };

@@ -43,6 +43,7 @@ TEST_CASE("a script that only says a size is a drive that is never slow") {
   CHECK(script.seed == 1);
   CHECK(script.slots == 32);
   CHECK(script.stalls.empty());
+  CHECK_FALSE(script.write_cache.has_value());
   for (const KindScript& kind : script.kinds) {
     CHECK(kind.bytes_per_second == 0);
     REQUIRE(kind.latency.size() == 1);
@@ -94,6 +95,18 @@ TEST_CASE("each form of a stall is read") {
   CHECK(std::get<At>(script.stalls[2].when).ns ==
         std::vector<std::uint64_t>{1'500'000'000, 4'000'000'000});
   CHECK(std::get<Period>(script.stalls[3].when).ns == 2'000'000'000);
+}
+
+TEST_CASE("a write cache is read, and may never get free") {
+  const Script script =
+      script_of("write_cache: {size: 512MiB, fast: 200MB/s, slow: 40MB/s, refill: 10MB/s}");
+  REQUIRE(script.write_cache.has_value());
+  CHECK(script.write_cache->size == 512 << 20);
+  CHECK(script.write_cache->fast == 200'000'000);
+  CHECK(script.write_cache->slow == 40'000'000);
+  CHECK(script.write_cache->refill == 10'000'000);
+  const Script full = script_of("write_cache: {size: 4KiB, fast: 1kB/s, slow: 1kB/s}");
+  CHECK(full.write_cache.value().refill == 0);
 }
 
 TEST_CASE("JSON is a script, too") {
@@ -162,6 +175,15 @@ TEST_CASE("what a script cannot be is refused with its line and what is wrong") 
   std::string many = "stalls:\n";
   for (std::size_t i = 0; i <= kMaxStalls; ++i) many += "  - {length: 1s, every: 1}\n";
   check_refused(many, "drive.yaml:3:", "at most 64");
+  check_refused("write_cache: 512MiB", at2, "'write_cache' must be a map");
+  check_refused("write_cache: {size: 1MiB, fast: 2MB/s}", at2, "lacks the key 'slow'");
+  check_refused("write_cache: {size: 1MiB, fast: 1MB/s, slow: 2MB/s}",
+                "drive.yaml:2:46:", "'slow' must not be more than 'fast'");
+  check_refused("write_cache: {size: 4kB, fast: 2MB/s, slow: 1MB/s}", at2, "from 4 KiB to 1 TiB");
+  check_refused("write_cache: {size: 1MiB, fast: 2MB/s, slow: 1MB/s, refill: 0}", at2,
+                "bytes per second");
+  check_refused("write: {rate: 1MB/s}\nwrite_cache: {size: 1MiB, fast: 2MB/s, slow: 1MB/s}",
+                "drive.yaml:3:14:", "'write_cache' replaces the rate of writes");
   check_refused("size: 64 MiB", at2, "duplicate key");
 }
 

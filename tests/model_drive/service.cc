@@ -12,7 +12,10 @@
 namespace filereel::model_drive {
 
 ServiceQueue::ServiceQueue(Script script, std::uint64_t now_ns)
-    : script_(std::move(script)), begin_ns_(now_ns), free_ns_(script_.slots) {}
+    : script_(std::move(script)),
+      medium_(script_, now_ns),
+      begin_ns_(now_ns),
+      free_ns_(script_.slots) {}
 
 Service ServiceQueue::admit(Kind kind, std::uint64_t offset, std::uint64_t length,
                             std::uint64_t now_ns) {
@@ -30,8 +33,8 @@ Service ServiceQueue::admit(Kind kind, std::uint64_t offset, std::uint64_t lengt
   std::ranges::pop_heap(free_ns_, std::greater());
   const std::uint64_t begin = std::max(now_ns, free_ns_.back());
   const Window window = window_at(script_, kind, begin - begin_ns_);
-  service.due_ns =
-      begin_ns_ + window.end_ns + decision.latency_ns + decision.transfer_ns + decision.stall_ns;
+  const std::uint64_t ready = begin_ns_ + window.end_ns + decision.latency_ns;
+  service.due_ns = medium_.transfer(kind, offset, service.length, ready) + decision.stall_ns;
   service.service_ns = service.due_ns - begin;
   service.stalls = decision.stalls | window.stalls;
   free_ns_.back() = service.due_ns;
@@ -51,6 +54,7 @@ void ServiceQueue::replace(Script script, std::uint64_t now_ns, std::string_view
   std::ranges::make_heap(free_ns_, std::greater());
   counts_ = {};
   begin_ns_ = now_ns;
+  medium_.replace(script, now_ns);
   script_ = std::move(script);
 }
 

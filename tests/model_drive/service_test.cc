@@ -60,6 +60,41 @@ TEST_CASE("a window of time counts from the begin of service, not from the arriv
   CHECK(queue.admit(Kind::read, 0, 1, 11'190).stalls == 0);  // begins at 11330
 }
 
+TEST_CASE("writes in flight have their latency at once and share the path of the cache") {
+  ServiceQueue queue(script_for("slots: 8\nwrite: {latency: 100us}\n"
+                                "write_cache: {size: 4MiB, fast: 200MB/s, slow: 40MB/s}"),
+                     0);
+  for (std::uint64_t i = 1; i <= 4; ++i) {
+    const Service fast = queue.admit(Kind::write, 0, 1 << 20, 0);
+    CHECK(fast.due_ns == 100'000 + i * 5'242'880);
+    CHECK(fast.service_ns == fast.due_ns);
+  }
+  CHECK(queue.admit(Kind::read, 0, 4096, 10).due_ns == 10);
+  CHECK(queue.admit(Kind::write, 0, 1 << 20, 20).due_ns == 100'000 + 4 * 5'242'880 + 26'214'400);
+  CHECK(queue.medium().cached() == 4 << 20);
+}
+
+TEST_CASE("a write waits for its slot before it waits for the path") {
+  ServiceQueue queue(script_for("slots: 1\nwrite: {latency: 10us}\n"
+                                "write_cache: {size: 4MB, fast: 100MB/s, slow: 10MB/s}"),
+                     0);
+  CHECK(queue.admit(Kind::write, 0, 1000, 0).due_ns == 20'000);
+  const Service second = queue.admit(Kind::write, 0, 1000, 0);
+  CHECK(second.due_ns == 40'000);
+  CHECK(second.service_ns == 20'000);
+}
+
+TEST_CASE("a stalled write leaves the path to the others once it is transferred") {
+  ServiceQueue queue(script_for("write_cache: {size: 4MB, fast: 100MB/s, slow: 10MB/s}\n"
+                                "stalls: [{length: 1s, every: 2}, {length: 5us, at: [30us]}]"),
+                     0);
+  CHECK(queue.admit(Kind::write, 0, 1000, 0).due_ns == 10'000);
+  CHECK(queue.admit(Kind::write, 0, 1000, 0).due_ns == 1'000'020'000);
+  CHECK(queue.admit(Kind::write, 0, 1000, 0).due_ns == 30'000);
+  CHECK(queue.admit(Kind::write, 0, 1000, 31'000).due_ns == 1'000'045'000);
+  CHECK(queue.admit(Kind::write, 0, 1000, 32'000).due_ns == 55'000);
+}
+
 TEST_CASE("a flush is as large as what was written since the one before") {
   ServiceQueue queue(script_for("slots: 1\nflush: {latency: 5us, rate: 1GB/s}"), 0);
   queue.admit(Kind::write, 0, 1000, 0);

@@ -1,0 +1,42 @@
+// The medium of the drive: how long transfers take, and what earlier requests have to do with it.
+// Knows no clock: times are given, in nanoseconds.
+#pragma once
+
+#include <cstdint>
+
+#include "tests/model_drive/script.h"
+
+namespace filereel::model_drive {
+
+// All is a function of the scripts and of the requests, which come in the order of arrival. For one
+// thread at a time.
+class Medium {
+ public:
+  // Everything is free at first.
+  Medium(Script script, std::uint64_t now_ns);
+
+  // When the transfer of a request ends that may begin at `ready_ns`. Writes to a drive with a
+  // cache come one after another, in the order of these calls; others depend on themselves alone.
+  // The range may reach beyond the end of the drive.
+  std::uint64_t transfer(Kind kind, std::uint64_t offset, std::uint64_t length,
+                         std::uint64_t ready_ns);
+
+  // From now on by this script, of a drive of the same size. What is in the cache stays there, as
+  // far as the new one holds it.
+  void replace(Script script, std::uint64_t now_ns);
+
+  std::uint64_t cached() const { return cached_; }  // bytes, when the last write is done
+
+ private:
+  std::uint64_t write_through_cache(std::uint64_t length, std::uint64_t ready_ns);
+  // The path has nothing to do until then, and the cache gets free.
+  void rest_until(std::uint64_t time_ns);
+
+  Script script_;
+  std::uint64_t path_free_ns_;         // when the last write is done
+  std::uint64_t path_free_fs_ = 0;     // femtoseconds more, below 1 ns
+  std::uint64_t cached_ = 0;           // bytes
+  std::uint64_t freed_nanobytes_ = 0;  // less than a byte that got free
+};
+
+}  // namespace filereel::model_drive

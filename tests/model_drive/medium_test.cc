@@ -1,0 +1,119 @@
+#include "tests/model_drive/medium.h"
+
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "filesets/system/units.h"
+
+namespace filereel::model_drive {
+namespace {
+
+constexpr std::uint64_t kSecond = 1'000'000'000;
+
+Script medium_script(const std::string& rest) {
+  return read_script("size: 64 MiB\n" + rest, "drive.yaml");
+}
+
+std::uint64_t write(Medium& medium, std::uint64_t length, std::uint64_t ready_ns) {
+  return medium.transfer(Kind::write, 0, length, ready_ns);
+}
+
+}  // namespace
+
+TEST_CASE("without a cache a transfer is the size by the rate of its kind, for each by itself") {
+  Medium medium(medium_script("read: {rate: 1GB/s}\nflush: {rate: 3GB/s}"), 0);
+  CHECK(medium.transfer(Kind::read, 0, 1'000'000, 50) == 1'000'050);
+  CHECK(medium.transfer(Kind::read, 0, 1'000'000, 50) == 1'000'050);
+  CHECK(medium.transfer(Kind::flush, 0, 1000, 50) == 383);
+  CHECK(write(medium, 1'000'000, 50) == 50);
+}
+
+TEST_CASE("what fits into the cache is fast and the rest is slow") {
+  Medium medium(medium_script("write_cache: {size: 512MiB, fast: 200MB/s, slow: 40MB/s}"), 1000);
+  std::uint64_t end = 1000;
+  for (int i = 0; i < 512; ++i) end = write(medium, kMiB, end);
+  CHECK(end == 1000 + 512 * kMiB * 5);  // 2.684 s
+  CHECK(medium.cached() == 512 * kMiB);
+  for (int i = 0; i < 512; ++i) end = write(medium, kMiB, end);
+  CHECK(end == 1000 + 512 * kMiB * 5 + 512 * kMiB * 25);  // 13.422 s more
+  CHECK(medium.cached() == 512 * kMiB);
+  CHECK(write(medium, kMiB, 3600 * kSecond) == 3600 * kSecond + kMiB * 25);  // it stays full
+}
+
+TEST_CASE("a write that does not fit as a whole is fast for what fits") {
+  Medium medium(medium_script("write_cache: {size: 10kB, fast: 200MB/s, slow: 40MB/s}"), 0);
+  CHECK(write(medium, 6000, 0) == 6000 * 5);
+  CHECK(write(medium, 6000, 30'000) == 30'000 + 4000 * 5 + 2000 * 25);
+}
+
+TEST_CASE("writes share one path, in the order in which they come") {
+  Medium medium(medium_script("write_cache: {size: 1MB, fast: 200MB/s, slow: 40MB/s}"), 0);
+  CHECK(write(medium, 1000, 100) == 5100);
+  CHECK(write(medium, 1000, 100) == 10'100);
+  CHECK(write(medium, 1000, 10'100) == 15'100);
+  CHECK(write(medium, 1000, 50'000) == 55'000);
+  CHECK(write(medium, 1000, 20'000) == 60'000);  // after the one that came before
+  CHECK(medium.transfer(Kind::read, 0, 1000, 100) == 100);
+}
+
+TEST_CASE("the cache gets free while no write is transferred") {
+  Medium medium(
+      medium_script("write_cache: {size: 1MB, fast: 200MB/s, slow: 40MB/s, refill: 10MB/s}"), 0);
+  std::uint64_t end = write(medium, 1'000'000, 0);
+  CHECK(end == 5'000'000);
+  end = write(medium, 100'000, end);  // nothing got free during a transfer
+  CHECK(end == 7'500'000);
+  end = write(medium, 20'000, end + 1'000'000);  // 10 kB in 1 ms
+  CHECK(end == 8'500'000 + 10'000 * 5 + 10'000 * 25);
+  CHECK(medium.cached() == 1'000'000);
+}
+
+TEST_CASE("a refill ends when the cache is empty") {
+  Medium medium(
+      medium_script("write_cache: {size: 1MB, fast: 200MB/s, slow: 40MB/s, refill: 10MB/s}"), 0);
+  write(medium, 400'000, 0);  // until 2 ms; free 40 ms later
+  std::uint64_t end = write(medium, 1000, 41'999'900);
+  CHECK(end == 42'004'900);
+  CHECK(medium.cached() == 1001);
+  end = write(medium, 1'000'001, 3600 * kSecond);
+  CHECK(end == 3600 * kSecond + 1'000'000 * 5 + 25);
+  CHECK(medium.cached() == 1'000'000);
+}
+
+TEST_CASE("many small writes take as long as a large one, and many short rests free as much") {
+  Medium medium(medium_script("write_cache: {size: 1GiB, fast: 3GB/s, slow: 1GB/s}"), 0);
+  std::uint64_t end = 0;
+  for (int i = 0; i < 30'000; ++i) end = write(medium, 4096, 0);  // 1365 1/3 ns each
+  CHECK(end == 40'959'999);                                       // 10 ps less than 40.96 ms
+
+  const Script slow =
+      medium_script("write_cache: {size: 4KiB, fast: 1GB/s, slow: 1GB/s, refill: 1kB/s}");
+  Medium other(slow, 0);
+  end = write(other, 4096, 0);
+  for (std::uint64_t i = 1; i <= 10'000; ++i) other.replace(slow, end + i * 100'000);
+  CHECK(other.cached() == 3096);
+}
+
+TEST_CASE("another script finds the cache as it is") {
+  const std::string rates = "fast: 200MB/s, slow: 40MB/s, refill: 10MB/s}";
+  Medium medium(medium_script("write_cache: {size: 1MB, " + rates), 0);
+  write(medium, 1'000'000, 0);
+  // In service until 5 ms; at 10 MB/s until 6 ms, then never.
+  const std::string twice = "write_cache: {size: 2MB, fast: 100MB/s, slow: 20MB/s}";
+  medium.replace(medium_script(twice), 1'000'000);
+  CHECK(medium.cached() == 1'000'000);
+  CHECK(write(medium, 1000, 1'000'000) == 5'000'000 + 1000 * 10);
+  medium.replace(medium_script("write_cache: {size: 1500kB, " + rates), 6'000'000);
+  CHECK(medium.cached() == 1'001'000);
+  medium.replace(medium_script(twice), 7'000'000);
+  CHECK(medium.cached() == 991'000);
+  CHECK(write(medium, 1'010'000, 9'000'000) == 9'000'000 + 1'009'000 * 10 + 1000 * 50);
+  // A smaller one is full; what has none forgets it.
+  medium.replace(medium_script("write_cache: {size: 100kB, " + rates), kSecond);
+  CHECK(medium.cached() == 100'000);
+  medium.replace(medium_script(""), kSecond);
+  CHECK(medium.cached() == 0);
+}
+
+}  // namespace filereel::model_drive
