@@ -8,36 +8,52 @@ namespace {
 
 constexpr std::uint64_t kNano = 1'000'000'000;
 constexpr std::uint64_t kFsPerNs = 1'000'000;
+constexpr std::uint64_t kWhole = 1'000'000'000;  // factors are billionths
+constexpr std::uint64_t kPermille = 1000;
 
-// So fine that what is lost of each of many small transfers does not show in their sum.
-using Femtoseconds = unsigned __int128;
+using Wide = unsigned __int128;
 
-// At most 1 TiB within 64 bits of nanoseconds: no rate is below kLeastRate. 0: without a limit.
-Femtoseconds time_of(std::uint64_t bytes, std::uint64_t bytes_per_second) {
+// In femtoseconds, so that what is lost of each of many small transfers does not show in their sum.
+// A rate of 0 is none. A factor makes no rate less than kLeastRate: 1 TiB takes less than 64 bits
+// of nanoseconds.
+Wide time_of(std::uint64_t bytes, std::uint64_t bytes_per_second, std::uint64_t factor = kWhole) {
   if (bytes_per_second == 0) return 0;
-  return Femtoseconds{bytes} * kNano * kFsPerNs / bytes_per_second;
+  const Wide rate = std::max(Wide{bytes_per_second} * factor, Wide{kLeastRate} * kWhole);
+  return Wide{bytes} * (kNano * kFsPerNs) * kWhole / rate;
+}
+
+std::uint64_t whole_ns(Wide femtoseconds) {
+  return static_cast<std::uint64_t>(femtoseconds / kFsPerNs);
 }
 
 }  // namespace
 
 Medium::Medium(Script script, std::uint64_t now_ns)
-    : script_(std::move(script)), path_free_ns_(now_ns) {}
+    : script_(std::move(script)), path_free_ns_(now_ns), in_use_(script_.size / kBlock) {}
 
-std::uint64_t Medium::transfer(Kind kind, std::uint64_t, std::uint64_t length,
+std::uint64_t Medium::transfer(Kind kind, std::uint64_t offset, std::uint64_t length,
                                std::uint64_t ready_ns) {
-  if (kind == Kind::write && script_.write_cache) return write_through_cache(length, ready_ns);
-  const Femtoseconds time = time_of(length, script_.of(kind).bytes_per_second);
-  return ready_ns + static_cast<std::uint64_t>(time / kFsPerNs);
+  if (kind == Kind::write) return write(offset, length, ready_ns);
+  // Blocks that it covers in part keep the rest.
+  if (kind == Kind::discard) {
+    in_use_.remove((offset + kBlock - 1) / kBlock, (offset + length) / kBlock);
+  }
+  return ready_ns + whole_ns(time_of(length, script_.of(kind).bytes_per_second));
 }
 
-std::uint64_t Medium::write_through_cache(std::uint64_t length, std::uint64_t ready_ns) {
+std::uint64_t Medium::write(std::uint64_t offset, std::uint64_t length, std::uint64_t ready_ns) {
+  const std::uint64_t factor = decay_factor();
+  in_use_.add(offset / kBlock, (offset + length + kBlock - 1) / kBlock);
+  if (!script_.write_cache) {
+    return ready_ns + whole_ns(time_of(length, script_.of(Kind::write).bytes_per_second, factor));
+  }
   const WriteCache& cache = *script_.write_cache;
   rest_until(ready_ns);
   const std::uint64_t fast = std::min(length, cache.size - cached_);
   cached_ += fast;
-  const Femtoseconds end =
-      path_free_fs_ + time_of(fast, cache.fast) + time_of(length - fast, cache.slow);
-  path_free_ns_ += static_cast<std::uint64_t>(end / kFsPerNs);
+  const Wide end = path_free_fs_ + time_of(fast, cache.fast, factor) +
+                   time_of(length - fast, cache.slow, factor);
+  path_free_ns_ += whole_ns(end);
   path_free_fs_ = static_cast<std::uint64_t>(end % kFsPerNs);
   return path_free_ns_;
 }
@@ -45,15 +61,25 @@ std::uint64_t Medium::write_through_cache(std::uint64_t length, std::uint64_t re
 void Medium::rest_until(std::uint64_t time_ns) {
   if (time_ns <= path_free_ns_) return;
   if (script_.write_cache) {
-    const auto freed =
-        static_cast<unsigned __int128>(script_.write_cache->refill) * (time_ns - path_free_ns_) +
-        freed_nanobytes_;
+    const Wide freed =
+        Wide{script_.write_cache->refill} * (time_ns - path_free_ns_) + freed_nanobytes_;
     const bool is_empty = freed / kNano >= cached_;
     freed_nanobytes_ = is_empty ? 0 : static_cast<std::uint64_t>(freed % kNano);
     cached_ -= is_empty ? cached_ : static_cast<std::uint64_t>(freed / kNano);
   }
   path_free_ns_ = time_ns;
   path_free_fs_ = 0;
+}
+
+std::uint64_t Medium::decay_factor() const {
+  if (!script_.decay) return kWhole;
+  // Both in thousandths of a block.
+  const std::uint64_t from = in_use_.blocks() * script_.decay->from;
+  const std::uint64_t used = in_use_.count() * kPermille;
+  if (used <= from) return kWhole;
+  const std::uint64_t most_lost = kWhole / kPermille * (kPermille - script_.decay->to);
+  const std::uint64_t range = in_use_.blocks() * kPermille - from;
+  return kWhole - static_cast<std::uint64_t>(Wide{most_lost} * (used - from) / range);
 }
 
 void Medium::replace(Script script, std::uint64_t now_ns) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "tests/model_drive/block_set.h"
 #include "tests/model_drive/script.h"
 
 namespace filereel::model_drive {
@@ -12,7 +13,7 @@ namespace filereel::model_drive {
 // thread at a time.
 class Medium {
  public:
-  // Everything is free at first.
+  // Everything is free and unused at first.
   Medium(Script script, std::uint64_t now_ns);
 
   // When the transfer of a request ends that may begin at `ready_ns`. Writes to a drive with a
@@ -22,21 +23,25 @@ class Medium {
                          std::uint64_t ready_ns);
 
   // From now on by this script, of a drive of the same size. What is in the cache stays there, as
-  // far as the new one holds it.
+  // far as the new one holds it, and blocks in use remain so.
   void replace(Script script, std::uint64_t now_ns);
 
   std::uint64_t cached() const { return cached_; }  // bytes, when the last write is done
+  std::uint64_t blocks_in_use() const { return in_use_.count(); }
 
  private:
-  std::uint64_t write_through_cache(std::uint64_t length, std::uint64_t ready_ns);
+  std::uint64_t write(std::uint64_t offset, std::uint64_t length, std::uint64_t ready_ns);
   // The path has nothing to do until then, and the cache gets free.
   void rest_until(std::uint64_t time_ns);
+  // What the rate of a write is multiplied with, in billionths.
+  std::uint64_t decay_factor() const;
 
   Script script_;
   std::uint64_t path_free_ns_;         // when the last write is done
   std::uint64_t path_free_fs_ = 0;     // femtoseconds more, below 1 ns
   std::uint64_t cached_ = 0;           // bytes
   std::uint64_t freed_nanobytes_ = 0;  // less than a byte that got free
+  BlockSet in_use_;
 };
 
 }  // namespace filereel::model_drive

@@ -116,4 +116,60 @@ TEST_CASE("another script finds the cache as it is") {
   CHECK(medium.cached() == 0);
 }
 
+TEST_CASE("writes slow down as the drive fills, and recover with discards") {
+  // 256 blocks
+  Medium medium(
+      read_script("{size: 1MiB, write: {rate: 100MB/s}, decay: {from: 50%, to: 40%}}", "s"), 0);
+  const auto ns_of = [&](std::uint64_t bytes) { return write(medium, bytes, 1000) - 1000; };
+  CHECK(ns_of(4200) == 42'000);
+  CHECK(medium.blocks_in_use() == 2);
+  medium.transfer(Kind::write, 0, 512 << 10, 0);
+  CHECK(medium.blocks_in_use() == 128);
+  CHECK(ns_of(4200) == 42'000);  // in use since before
+  medium.transfer(Kind::write, 512 << 10, 256 << 10, 0);
+  CHECK(medium.blocks_in_use() == 192);
+  CHECK(ns_of(4200) == 60'000);                                // 70 %
+  medium.transfer(Kind::write, (1 << 20) - 4096, 1 << 20, 0);  // also the last block
+  CHECK(medium.blocks_in_use() == 193);
+  medium.transfer(Kind::write, 0, 1 << 20, 0);
+  CHECK(medium.blocks_in_use() == 256);
+  CHECK(ns_of(4200) == 105'000);  // 40 %
+  medium.transfer(Kind::discard, 768 << 10, 256 << 10, 0);
+  CHECK(ns_of(4200) == 60'000);
+  medium.transfer(Kind::discard, 0, 1 << 20, 0);
+  CHECK(medium.blocks_in_use() == 0);
+  CHECK(ns_of(4200) == 42'000);
+}
+
+TEST_CASE("a block is in use from a write of any of it to a discard of all of it") {
+  Medium medium(medium_script(""), 0);
+  medium.transfer(Kind::write, 8191, 2, 0);
+  CHECK(medium.blocks_in_use() == 2);
+  medium.transfer(Kind::read, 0, 1 << 20, 0);
+  medium.transfer(Kind::discard, 4096 + 512, 8192 - 1024, 0);
+  CHECK(medium.blocks_in_use() == 2);
+  medium.transfer(Kind::discard, 100, 8092, 0);
+  CHECK(medium.blocks_in_use() == 1);
+  medium.transfer(Kind::discard, 100, 50, 0);
+  CHECK(medium.blocks_in_use() == 1);
+  medium.replace(medium_script("slots: 1"), 0);
+  CHECK(medium.blocks_in_use() == 1);
+}
+
+TEST_CASE("a full drive has slower transfers inside and outside its cache") {
+  Medium medium(read_script("size: 1MiB\ndecay: {from: 0%, to: 50%}\n"
+                            "write_cache: {size: 1050000, fast: 200MB/s, slow: 40MB/s}",
+                            "drive.yaml"),
+                0);
+  CHECK(write(medium, 1 << 20, 0) == 5'242'880);  // all was unused when it began
+  CHECK(write(medium, 2000, 6'000'000) == 6'000'000 + 1424 * 10 + 576 * 50);
+}
+
+TEST_CASE("no rate falls below the least, however much slows it down") {
+  Medium medium(read_script("{size: 1MiB, write: {rate: 2kB/s}, decay: {from: 0%, to: 1%}}", "s"),
+                0);
+  CHECK(write(medium, 1 << 20, 0) == 500'000 * std::uint64_t{1 << 20});
+  CHECK(write(medium, 1 << 20, 0) == 1'000'000 * std::uint64_t{1 << 20});
+}
+
 }  // namespace filereel::model_drive

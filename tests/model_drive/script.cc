@@ -19,6 +19,7 @@ namespace {
 constexpr std::uint64_t kMostBytes = 1ull << 40, kMostSlots = 1024, kMostEvery = 1ull << 40;
 constexpr std::size_t kMostClasses = 100, kMostTimes = 10'000;
 constexpr double kMostSigma = 10;
+constexpr std::uint16_t kLeastFactor = 10;  // thousandths
 
 std::uint64_t read_time(const YamlValue& value) {
   const std::uint64_t ns = value.duration();
@@ -161,12 +162,32 @@ WriteCache read_write_cache(const YamlValue& value) {
   return cache;
 }
 
+// What a rate may be multiplied with.
+std::uint16_t read_factor(const YamlValue& value) {
+  const std::uint16_t factor = value.permille();
+  if (factor < kLeastFactor) value.fail("must be at least 1 %");
+  return factor;
+}
+
+Decay read_decay(const YamlValue& value) {
+  const YamlMap map = value.map({"from", "to"});
+  const Decay decay{map.require("from").permille(), read_factor(map.require("to"))};
+  if (decay.from == 1000) map.require("from").fail("must be less than 100 %");
+  return decay;
+}
+
 // What is known of the medium. The rest of the script was read before.
 void read_medium(const YamlMap& map, Script& script) {
   if (const YamlValue* const cache = map.find("write_cache")) {
     script.write_cache = read_write_cache(*cache);
     if (script.of(Kind::write).bytes_per_second != 0) {
       cache->fail("replaces the rate of writes; remove one of the two");
+    }
+  }
+  if (const YamlValue* const decay = map.find("decay")) {
+    script.decay = read_decay(*decay);
+    if (!script.write_cache && script.of(Kind::write).bytes_per_second == 0) {
+      decay->fail("needs a rate of writes: add 'write_cache', or 'rate' to 'write'");
     }
   }
 }
@@ -184,7 +205,7 @@ std::uint64_t read_drive_size(const YamlValue& value) {
 Script read_script(std::string_view text, std::string_view file_name) {
   const YamlMap map = parse_yaml(text, file_name, "the script")
                           .map({"size", "seed", "slots", "read", "write", "flush", "discard",
-                                "stalls", "write_cache"});
+                                "stalls", "write_cache", "decay"});
   Script script;
   script.size = read_drive_size(map.require("size"));
   if (const YamlValue* const seed = map.find("seed")) {

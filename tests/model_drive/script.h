@@ -76,6 +76,13 @@ struct WriteCache {
   std::uint64_t refill = 0;  // gets free so fast while the path has nothing to do; 0: never
 };
 
+// As the drive fills, writes have a lower rate: all of it up to the share `from` of its blocks in
+// use, and linearly down to the share `to` of it with all of them.
+struct Decay {
+  std::uint16_t from = 0;   // thousandths, below 1000
+  std::uint16_t to = 1000;  // thousandths, from 10
+};
+
 struct Script {
   std::uint64_t size = 0;  // bytes, a multiple of kBlock
   std::uint64_t seed = 1;
@@ -83,6 +90,7 @@ struct Script {
   std::array<KindScript, kKindNames.size()> kinds;
   std::vector<Stall> stalls;
   std::optional<WriteCache> write_cache;  // then writes have no rate of their own
+  std::optional<Decay> decay;
 
   const KindScript& of(Kind kind) const { return kinds[static_cast<std::size_t>(kind)]; }
 };

@@ -44,6 +44,7 @@ TEST_CASE("a script that only says a size is a drive that is never slow") {
   CHECK(script.slots == 32);
   CHECK(script.stalls.empty());
   CHECK_FALSE(script.write_cache.has_value());
+  CHECK_FALSE(script.decay.has_value());
   for (const KindScript& kind : script.kinds) {
     CHECK(kind.bytes_per_second == 0);
     REQUIRE(kind.latency.size() == 1);
@@ -107,6 +108,13 @@ TEST_CASE("a write cache is read, and may never get free") {
   CHECK(script.write_cache->refill == 10'000'000);
   const Script full = script_of("write_cache: {size: 4KiB, fast: 1kB/s, slow: 1kB/s}");
   CHECK(full.write_cache.value().refill == 0);
+}
+
+TEST_CASE("a decay is read, in percent") {
+  const Script script = script_of("write: {rate: 1GB/s}\ndecay: {from: 50 %, to: 37.5%}");
+  REQUIRE(script.decay.has_value());
+  CHECK(script.decay->from == 500);
+  CHECK(script.decay->to == 375);
 }
 
 TEST_CASE("JSON is a script, too") {
@@ -184,6 +192,11 @@ TEST_CASE("what a script cannot be is refused with its line and what is wrong") 
                 "bytes per second");
   check_refused("write: {rate: 1MB/s}\nwrite_cache: {size: 1MiB, fast: 2MB/s, slow: 1MB/s}",
                 "drive.yaml:3:14:", "'write_cache' replaces the rate of writes");
+  check_refused("decay: {from: 50%, to: 40%}", at2, "'decay' needs a rate of writes");
+  check_refused("decay: {from: 50%}", at2, "lacks the key 'to'");
+  check_refused("decay: {from: 100%, to: 40%}", at2, "'from' must be less than 100 %");
+  check_refused("decay: {from: 0.5, to: 40%}", at2, "'from' must be a percentage");
+  check_refused("decay: {from: 50%, to: 0.9%}", "drive.yaml:2:24:", "'to' must be at least 1 %");
   check_refused("size: 64 MiB", at2, "duplicate key");
 }
 
