@@ -26,13 +26,20 @@ std::uint64_t whole_ns(Wide femtoseconds) {
   return static_cast<std::uint64_t>(femtoseconds / kFsPerNs);
 }
 
+std::uint64_t product(std::uint64_t factor, std::uint64_t other) {
+  return static_cast<std::uint64_t>(Wide{factor} * other / kWhole);
+}
+
 }  // namespace
 
 Medium::Medium(Script script, std::uint64_t now_ns)
-    : script_(std::move(script)), path_free_ns_(now_ns), in_use_(script_.size / kBlock) {}
+    : script_(std::move(script)), path_free_ns_(now_ns), in_use_(script_.size / kBlock) {
+  if (script_.temperature) heat_.emplace(*script_.temperature, now_ns);
+}
 
 std::uint64_t Medium::transfer(Kind kind, std::uint64_t offset, std::uint64_t length,
                                std::uint64_t ready_ns) {
+  if (kind == Kind::read) return read(length, ready_ns);
   if (kind == Kind::write) return write(offset, length, ready_ns);
   // Blocks that it covers in part keep the rest.
   if (kind == Kind::discard) {
@@ -41,14 +48,34 @@ std::uint64_t Medium::transfer(Kind kind, std::uint64_t offset, std::uint64_t le
   return ready_ns + whole_ns(time_of(length, script_.of(kind).bytes_per_second));
 }
 
+std::uint64_t Medium::read(std::uint64_t length, std::uint64_t ready_ns) {
+  const std::uint64_t factor = throttle_factor(ready_ns);
+  const std::uint64_t rate = script_.of(Kind::read).bytes_per_second;
+  const std::uint64_t end = ready_ns + whole_ns(time_of(length, rate, factor));
+  warm(length, ready_ns, end);
+  return end;
+}
+
 std::uint64_t Medium::write(std::uint64_t offset, std::uint64_t length, std::uint64_t ready_ns) {
-  const std::uint64_t factor = decay_factor();
-  in_use_.add(offset / kBlock, (offset + length + kBlock - 1) / kBlock);
-  if (!script_.write_cache) {
-    return ready_ns + whole_ns(time_of(length, script_.of(Kind::write).bytes_per_second, factor));
+  std::uint64_t begin = ready_ns;
+  if (script_.write_cache) {
+    rest_until(ready_ns);
+    begin = path_free_ns_;
   }
+  const std::uint64_t factor = product(decay_factor(), throttle_factor(begin));
+  in_use_.add(offset / kBlock, (offset + length + kBlock - 1) / kBlock);
+  std::uint64_t end = 0;
+  if (script_.write_cache) {
+    end = write_through_cache(length, factor);
+  } else {
+    end = begin + whole_ns(time_of(length, script_.of(Kind::write).bytes_per_second, factor));
+  }
+  warm(length, begin, end);
+  return end;
+}
+
+std::uint64_t Medium::write_through_cache(std::uint64_t length, std::uint64_t factor) {
   const WriteCache& cache = *script_.write_cache;
-  rest_until(ready_ns);
   const std::uint64_t fast = std::min(length, cache.size - cached_);
   cached_ += fast;
   const Wide end = path_free_fs_ + time_of(fast, cache.fast, factor) +
@@ -82,10 +109,26 @@ std::uint64_t Medium::decay_factor() const {
   return kWhole - static_cast<std::uint64_t>(Wide{most_lost} * (used - from) / range);
 }
 
+std::uint64_t Medium::throttle_factor(std::uint64_t begin_ns) {
+  if (!heat_ || !heat_->throttles(begin_ns)) return kWhole;
+  return kWhole / kPermille * script_.temperature->throttle.to;
+}
+
+void Medium::warm(std::uint64_t bytes, std::uint64_t begin_ns, std::uint64_t end_ns) {
+  if (heat_) heat_->add(bytes, begin_ns, end_ns);
+}
+
 void Medium::replace(Script script, std::uint64_t now_ns) {
   rest_until(now_ns);
   script_ = std::move(script);
   cached_ = std::min(cached_, script_.write_cache ? script_.write_cache->size : 0);
+  if (!script_.temperature) {
+    heat_.reset();
+  } else if (heat_) {
+    heat_->replace(*script_.temperature, now_ns);
+  } else {
+    heat_.emplace(*script_.temperature, now_ns);
+  }
 }
 
 }  // namespace filereel::model_drive

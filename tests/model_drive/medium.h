@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "tests/model_drive/block_set.h"
+#include "tests/model_drive/heat.h"
 #include "tests/model_drive/script.h"
 
 namespace filereel::model_drive {
@@ -13,28 +15,34 @@ namespace filereel::model_drive {
 // thread at a time.
 class Medium {
  public:
-  // Everything is free and unused at first.
+  // Everything is free, unused and cool at first.
   Medium(Script script, std::uint64_t now_ns);
 
   // When the transfer of a request ends that may begin at `ready_ns`. Writes to a drive with a
-  // cache come one after another, in the order of these calls; others depend on themselves alone.
-  // The range may reach beyond the end of the drive.
+  // cache come one after another, in the order of these calls; others begin then. The range
+  // may reach beyond the end of the drive.
   std::uint64_t transfer(Kind kind, std::uint64_t offset, std::uint64_t length,
                          std::uint64_t ready_ns);
 
   // From now on by this script, of a drive of the same size. What is in the cache stays there, as
-  // far as the new one holds it, and blocks in use remain so.
+  // far as the new one holds it; blocks in use remain so, and the drive is as warm.
   void replace(Script script, std::uint64_t now_ns);
 
   std::uint64_t cached() const { return cached_; }  // bytes, when the last write is done
   std::uint64_t blocks_in_use() const { return in_use_.count(); }
+  const std::optional<Heat>& heat() const { return heat_; }
 
  private:
+  std::uint64_t read(std::uint64_t length, std::uint64_t ready_ns);
   std::uint64_t write(std::uint64_t offset, std::uint64_t length, std::uint64_t ready_ns);
+  // To the path when it is free, with its rates multiplied with the factor (below). Gives the end.
+  std::uint64_t write_through_cache(std::uint64_t length, std::uint64_t factor);
   // The path has nothing to do until then, and the cache gets free.
   void rest_until(std::uint64_t time_ns);
-  // What the rate of a write is multiplied with, in billionths.
+  // What rates are multiplied with, in billionths: those of writes, and all at this time.
   std::uint64_t decay_factor() const;
+  std::uint64_t throttle_factor(std::uint64_t begin_ns);
+  void warm(std::uint64_t bytes, std::uint64_t begin_ns, std::uint64_t end_ns);
 
   Script script_;
   std::uint64_t path_free_ns_;         // when the last write is done
@@ -42,6 +50,7 @@ class Medium {
   std::uint64_t cached_ = 0;           // bytes
   std::uint64_t freed_nanobytes_ = 0;  // less than a byte that got free
   BlockSet in_use_;
+  std::optional<Heat> heat_;  // if the script has a temperature
 };
 
 }  // namespace filereel::model_drive

@@ -165,6 +165,52 @@ TEST_CASE("a full drive has slower transfers inside and outside its cache") {
   CHECK(write(medium, 2000, 6'000'000) == 6'000'000 + 1424 * 10 + 576 * 50);
 }
 
+TEST_CASE("a hot drive transfers more slowly until it is cool again") {
+  Medium medium(medium_script("read: {rate: 500MB/s}\nflush: {rate: 1GB/s}\n"
+                              "write_cache: {size: 2MB, fast: 1GB/s, slow: 100MB/s}\n"
+                              "temperature: {idle: 30, hottest: 130, at: 1MB/s, half_time: 1s, "
+                              "throttle: {above: 80, below: 60, to: 50%}}"),
+                0);
+  const auto read_ns = [&](std::uint64_t time) {
+    return medium.transfer(Kind::read, 0, 1000, time) - time;
+  };
+  CHECK(read_ns(0) == 2000);
+  CHECK(write(medium, 500'000, 0) == 500'000);  // 30 + 50 ln 2
+  CHECK(read_ns(500'000) == 2000);
+  CHECK(write(medium, 500'000, 500'000) == 1'000'000);
+  CHECK(medium.heat()->celsius() == doctest::Approx(30 + 100.2 * 0.6931).epsilon(0.001));
+  CHECK(read_ns(1'000'000) == 4000);
+  CHECK(write(medium, 1000, 1'000'000) == 1'002'000);
+  CHECK(medium.transfer(Kind::flush, 0, 1000, 1'000'000) == 1'001'000);
+  CHECK(read_ns(kSecond) == 4000);  // 64.8
+  CHECK(read_ns(2 * kSecond) == 2000);
+  CHECK(write(medium, 1000, 2 * kSecond) == 2 * kSecond + 1000);
+}
+
+TEST_CASE("a full and hot drive is slow for both reasons") {
+  Medium medium(read_script("{size: 1MiB, write: {rate: 100MB/s}, decay: {from: 0%, to: 40%}, "
+                            "temperature: {idle: 30, hottest: 130, at: 1MB/s, half_time: 1s, "
+                            "throttle: {above: 80, below: 60, to: 50%}}}",
+                            "drive.yaml"),
+                0);
+  CHECK(write(medium, 1 << 20, 0) == 10'485'760);
+  CHECK(write(medium, 1000, 20'000'000) == 20'000'000 + 50'000);
+}
+
+TEST_CASE("another script finds the drive as warm as it is, if both have a temperature") {
+  const Script warm = medium_script(
+      "temperature: {idle: 30, hottest: 130, at: 1MB/s, half_time: 1s, "
+      "throttle: {above: 80, below: 60, to: 50%}}");
+  Medium medium(warm, 0);
+  write(medium, 1'000'000, 0);
+  medium.replace(warm, kSecond);
+  CHECK(medium.heat().value().celsius() == doctest::Approx(30 + 50 * 0.693147));
+  medium.replace(medium_script(""), kSecond);
+  CHECK_FALSE(medium.heat().has_value());
+  medium.replace(warm, kSecond);
+  CHECK(medium.heat().value().celsius() == 30);
+}
+
 TEST_CASE("no rate falls below the least, however much slows it down") {
   Medium medium(read_script("{size: 1MiB, write: {rate: 2kB/s}, decay: {from: 0%, to: 1%}}", "s"),
                 0);

@@ -19,6 +19,7 @@ namespace {
 constexpr std::uint64_t kMostBytes = 1ull << 40, kMostSlots = 1024, kMostEvery = 1ull << 40;
 constexpr std::size_t kMostClasses = 100, kMostTimes = 10'000;
 constexpr double kMostSigma = 10;
+constexpr double kLeastCelsius = -100, kMostCelsius = 200;
 constexpr std::uint16_t kLeastFactor = 10;  // thousandths
 
 std::uint64_t read_time(const YamlValue& value) {
@@ -176,6 +177,33 @@ Decay read_decay(const YamlValue& value) {
   return decay;
 }
 
+double read_celsius(const YamlValue& value) {
+  return value.number(kLeastCelsius, kMostCelsius);
+}
+
+Throttle read_throttle(const YamlValue& value, double idle) {
+  const YamlMap map = value.map({"above", "below", "to"});
+  const Throttle throttle{.above = read_celsius(map.require("above")),
+                          .below = read_celsius(map.require("below")),
+                          .to = read_factor(map.require("to"))};
+  const YamlValue& below = map.require("below");
+  if (throttle.below > throttle.above) below.fail("must not be more than 'above'");
+  if (throttle.below <= idle) below.fail("must be more than 'idle', or the drive never recovers");
+  return throttle;
+}
+
+Temperature read_temperature(const YamlValue& value) {
+  const YamlMap map = value.map({"idle", "hottest", "at", "half_time", "throttle"});
+  const double idle = read_celsius(map.require("idle"));
+  const double hottest = read_celsius(map.require("hottest"));
+  if (hottest <= idle) map.require("hottest").fail("must be more than 'idle'");
+  return {.idle = idle,
+          .hottest = hottest,
+          .at = read_rate(map.require("at")),
+          .half_time_ns = read_span(map.require("half_time")),
+          .throttle = read_throttle(map.require("throttle"), idle)};
+}
+
 // What is known of the medium. The rest of the script was read before.
 void read_medium(const YamlMap& map, Script& script) {
   if (const YamlValue* const cache = map.find("write_cache")) {
@@ -189,6 +217,9 @@ void read_medium(const YamlMap& map, Script& script) {
     if (!script.write_cache && script.of(Kind::write).bytes_per_second == 0) {
       decay->fail("needs a rate of writes: add 'write_cache', or 'rate' to 'write'");
     }
+  }
+  if (const YamlValue* const temperature = map.find("temperature")) {
+    script.temperature = read_temperature(*temperature);
   }
 }
 
@@ -205,7 +236,7 @@ std::uint64_t read_drive_size(const YamlValue& value) {
 Script read_script(std::string_view text, std::string_view file_name) {
   const YamlMap map = parse_yaml(text, file_name, "the script")
                           .map({"size", "seed", "slots", "read", "write", "flush", "discard",
-                                "stalls", "write_cache", "decay"});
+                                "stalls", "write_cache", "decay", "temperature"});
   Script script;
   script.size = read_drive_size(map.require("size"));
   if (const YamlValue* const seed = map.find("seed")) {

@@ -83,6 +83,18 @@ struct Decay {
   std::uint16_t to = 1000;  // thousandths, from 10
 };
 
+// Degrees Celsius; heat.h says how they come about.
+struct Throttle {
+  double above = 0, below = 0;  // from the one on, until below the other
+  std::uint16_t to = 1000;      // thousandths of each rate, from 10
+};
+struct Temperature {
+  double idle = 0, hottest = 0;
+  std::uint64_t at = 0;            // bytes per second, which lead to `hottest`
+  std::uint64_t half_time_ns = 0;  // above 0
+  Throttle throttle;
+};
+
 struct Script {
   std::uint64_t size = 0;  // bytes, a multiple of kBlock
   std::uint64_t seed = 1;
@@ -91,6 +103,7 @@ struct Script {
   std::vector<Stall> stalls;
   std::optional<WriteCache> write_cache;  // then writes have no rate of their own
   std::optional<Decay> decay;
+  std::optional<Temperature> temperature;
 
   const KindScript& of(Kind kind) const { return kinds[static_cast<std::size_t>(kind)]; }
 };

@@ -45,6 +45,7 @@ TEST_CASE("a script that only says a size is a drive that is never slow") {
   CHECK(script.stalls.empty());
   CHECK_FALSE(script.write_cache.has_value());
   CHECK_FALSE(script.decay.has_value());
+  CHECK_FALSE(script.temperature.has_value());
   for (const KindScript& kind : script.kinds) {
     CHECK(kind.bytes_per_second == 0);
     REQUIRE(kind.latency.size() == 1);
@@ -115,6 +116,20 @@ TEST_CASE("a decay is read, in percent") {
   REQUIRE(script.decay.has_value());
   CHECK(script.decay->from == 500);
   CHECK(script.decay->to == 375);
+}
+
+TEST_CASE("a temperature is read with its throttle") {
+  const Script script = script_of(
+      "temperature: {idle: 35, hottest: 85.5, at: 200MB/s, half_time: 20s, "
+      "throttle: {above: 75, below: 70, to: 30 %}}");
+  REQUIRE(script.temperature.has_value());
+  CHECK(script.temperature->idle == 35);
+  CHECK(script.temperature->hottest == 85.5);
+  CHECK(script.temperature->at == 200'000'000);
+  CHECK(script.temperature->half_time_ns == 20'000'000'000);
+  CHECK(script.temperature->throttle.above == 75);
+  CHECK(script.temperature->throttle.below == 70);
+  CHECK(script.temperature->throttle.to == 300);
 }
 
 TEST_CASE("JSON is a script, too") {
@@ -197,6 +212,22 @@ TEST_CASE("what a script cannot be is refused with its line and what is wrong") 
   check_refused("decay: {from: 100%, to: 40%}", at2, "'from' must be less than 100 %");
   check_refused("decay: {from: 0.5, to: 40%}", at2, "'from' must be a percentage");
   check_refused("decay: {from: 50%, to: 0.9%}", "drive.yaml:2:24:", "'to' must be at least 1 %");
+  const auto temperature = [](const std::string& rest) { return "temperature: {" + rest + "}"; };
+  const std::string warm = "idle: 35, hottest: 85, at: 1MB/s, half_time: 1s";
+  check_refused(temperature(warm), at2, "lacks the key 'throttle'");
+  check_refused(temperature(warm + ", throttle: 30%"), at2, "'throttle' must be a map");
+  check_refused(temperature(warm + ", throttle: {above: 70, below: 71, to: 30%}"),
+                "drive.yaml:2:93:", "'below' must not be more than 'above'");
+  check_refused(temperature(warm + ", throttle: {above: 70, below: 35, to: 30%}"), at2,
+                "'below' must be more than 'idle'");
+  check_refused(temperature(warm + ", throttle: {above: 70, below: 60, to: 0%}"), at2,
+                "'to' must be at least 1 %");
+  check_refused(temperature("idle: 35, hottest: 35, at: 1MB/s, half_time: 1s"), at2,
+                "'hottest' must be more than 'idle'");
+  check_refused(temperature("idle: 35C, hottest: 35, at: 1MB/s, half_time: 1s"), at2,
+                "'idle' must be a number from -100 to 200");
+  check_refused(temperature("idle: 35, hottest: 85, at: 1MB/s, half_time: 0"), at2,
+                "'half_time' must be longer than 0");
   check_refused("size: 64 MiB", at2, "duplicate key");
 }
 
