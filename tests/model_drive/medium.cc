@@ -30,28 +30,59 @@ std::uint64_t product(std::uint64_t factor, std::uint64_t other) {
   return static_cast<std::uint64_t>(Wide{factor} * other / kWhole);
 }
 
+BlockSet old_blocks_of(const Script& script) {
+  BlockSet blocks(script.old_data.empty() ? 0 : script.size / kBlock);
+  for (const OldData& old : script.old_data) {
+    blocks.add(old.offset / kBlock, (old.offset + old.length) / kBlock);
+  }
+  return blocks;
+}
+
+// Bytes of the range that lie in blocks of the set.
+std::uint64_t bytes_in(const BlockSet& set, std::uint64_t begin, std::uint64_t end) {
+  if (begin >= end) return 0;
+  const std::uint64_t first = begin / kBlock, last = (end - 1) / kBlock;
+  const std::uint64_t before = begin % kBlock, after = kBlock - 1 - (end - 1) % kBlock;
+  return set.count(first, last + 1) * kBlock - set.count(first, first + 1) * before -
+         set.count(last, last + 1) * after;
+}
+
 }  // namespace
 
 Medium::Medium(Script script, std::uint64_t now_ns)
-    : script_(std::move(script)), path_free_ns_(now_ns), in_use_(script_.size / kBlock) {
+    : script_(std::move(script)),
+      path_free_ns_(now_ns),
+      in_use_(script_.size / kBlock),
+      old_(old_blocks_of(script_)) {
   if (script_.temperature) heat_.emplace(*script_.temperature, now_ns);
 }
 
 std::uint64_t Medium::transfer(Kind kind, std::uint64_t offset, std::uint64_t length,
                                std::uint64_t ready_ns) {
-  if (kind == Kind::read) return read(length, ready_ns);
+  if (kind == Kind::read) return read(offset, length, ready_ns);
   if (kind == Kind::write) return write(offset, length, ready_ns);
   // Blocks that it covers in part keep the rest.
   if (kind == Kind::discard) {
-    in_use_.remove((offset + kBlock - 1) / kBlock, (offset + length) / kBlock);
+    const std::uint64_t first = (offset + kBlock - 1) / kBlock, end = (offset + length) / kBlock;
+    in_use_.remove(first, end);
+    old_.remove(first, end);
   }
   return ready_ns + whole_ns(time_of(length, script_.of(kind).bytes_per_second));
 }
 
-std::uint64_t Medium::read(std::uint64_t length, std::uint64_t ready_ns) {
+std::uint64_t Medium::read(std::uint64_t offset, std::uint64_t length, std::uint64_t ready_ns) {
   const std::uint64_t factor = throttle_factor(ready_ns);
-  const std::uint64_t rate = script_.of(Kind::read).bytes_per_second;
-  const std::uint64_t end = ready_ns + whole_ns(time_of(length, rate, factor));
+  std::uint64_t others = length;
+  Wide time = 0;
+  for (const OldData& old : script_.old_data) {
+    const std::uint64_t begin = std::max(offset, old.offset);
+    const std::uint64_t bytes =
+        bytes_in(old_, begin, std::min(offset + length, old.offset + old.length));
+    time += time_of(bytes, old.bytes_per_second, factor);
+    others -= bytes;
+  }
+  time += time_of(others, script_.of(Kind::read).bytes_per_second, factor);
+  const std::uint64_t end = ready_ns + whole_ns(time);
   warm(length, ready_ns, end);
   return end;
 }
@@ -63,7 +94,9 @@ std::uint64_t Medium::write(std::uint64_t offset, std::uint64_t length, std::uin
     begin = path_free_ns_;
   }
   const std::uint64_t factor = product(decay_factor(), throttle_factor(begin));
-  in_use_.add(offset / kBlock, (offset + length + kBlock - 1) / kBlock);
+  const std::uint64_t first = offset / kBlock, last = (offset + length + kBlock - 1) / kBlock;
+  in_use_.add(first, last);
+  old_.remove(first, last);
   std::uint64_t end = 0;
   if (script_.write_cache) {
     end = write_through_cache(length, factor);
@@ -121,6 +154,7 @@ void Medium::warm(std::uint64_t bytes, std::uint64_t begin_ns, std::uint64_t end
 void Medium::replace(Script script, std::uint64_t now_ns) {
   rest_until(now_ns);
   script_ = std::move(script);
+  old_ = old_blocks_of(script_);
   cached_ = std::min(cached_, script_.write_cache ? script_.write_cache->size : 0);
   if (!script_.temperature) {
     heat_.reset();

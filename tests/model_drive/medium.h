@@ -26,14 +26,16 @@ class Medium {
 
   // From now on by this script, of a drive of the same size. What is in the cache stays there, as
   // far as the new one holds it; blocks in use remain so, and the drive is as warm.
+  // Its old data is old again.
   void replace(Script script, std::uint64_t now_ns);
 
   std::uint64_t cached() const { return cached_; }  // bytes, when the last write is done
   std::uint64_t blocks_in_use() const { return in_use_.count(); }
+  std::uint64_t old_blocks() const { return old_.count(); }
   const std::optional<Heat>& heat() const { return heat_; }
 
  private:
-  std::uint64_t read(std::uint64_t length, std::uint64_t ready_ns);
+  std::uint64_t read(std::uint64_t offset, std::uint64_t length, std::uint64_t ready_ns);
   std::uint64_t write(std::uint64_t offset, std::uint64_t length, std::uint64_t ready_ns);
   // To the path when it is free, with its rates multiplied with the factor (below). Gives the end.
   std::uint64_t write_through_cache(std::uint64_t length, std::uint64_t factor);
@@ -50,6 +52,7 @@ class Medium {
   std::uint64_t cached_ = 0;           // bytes
   std::uint64_t freed_nanobytes_ = 0;  // less than a byte that got free
   BlockSet in_use_;
+  BlockSet old_;              // of none, if the script has no old data
   std::optional<Heat> heat_;  // if the script has a temperature
 };
 

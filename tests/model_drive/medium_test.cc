@@ -211,6 +211,56 @@ TEST_CASE("another script finds the drive as warm as it is, if both have a tempe
   CHECK(medium.heat().value().celsius() == 30);
 }
 
+TEST_CASE("old data is slow to read until it is written again or discarded") {
+  const Script script = medium_script(
+      "read: {rate: 500MB/s}\nold_data:\n"
+      "  - {offset: 1MiB, length: 64KiB, rate: 20MB/s}\n"
+      "  - {offset: 1088KiB, length: 64KiB, rate: 10MB/s}\n");
+  Medium medium(script, 0);
+  constexpr std::uint64_t kOld = 1 << 20, kSecondOld = kOld + (64 << 10);
+  const auto read_ns = [&](std::uint64_t offset, std::uint64_t length) {
+    return medium.transfer(Kind::read, offset, length, 100) - 100;
+  };
+  CHECK(medium.old_blocks() == 32);
+  CHECK(read_ns(0, 4096) == 4096 * 2);
+  CHECK(read_ns(kOld, 4096) == 4096 * 50);
+  CHECK(read_ns(kOld, 4096) == 4096 * 50);  // it is not new for being read
+  CHECK(read_ns(kOld + 512, 512) == 512 * 50);
+  CHECK(read_ns(kOld - 1000, 3000) == 1000 * 2 + 2000 * 50);
+  CHECK(read_ns(kSecondOld - 3000, 5000) == 3000 * 50 + 2000 * 100);
+  CHECK(read_ns(kSecondOld + (64 << 10) - 500, 700) == 500 * 100 + 200 * 2);
+  CHECK(read_ns(kOld - 4096, 136 << 10) == 2 * 4096 * 2 + (64 << 10) * 150);
+
+  medium.transfer(Kind::write, kOld + 4096, 512, 0);  // a part of a block makes it new
+  CHECK(medium.old_blocks() == 31);
+  CHECK(read_ns(kOld, 3 * 4096) == 2 * 4096 * 50 + 4096 * 2);
+  CHECK(read_ns(kOld + 1000, 2 * 4096) == (4096 - 1000) * 50 + 4096 * 2 + 1000 * 50);
+  medium.transfer(Kind::discard, kOld + 100, 8192, 0);  // covers no further block
+  CHECK(medium.old_blocks() == 31);
+  medium.transfer(Kind::discard, kOld, 64 << 10, 0);
+  CHECK(medium.old_blocks() == 16);
+  CHECK(read_ns(kOld, 64 << 10) == (64 << 10) * 2);
+  medium.transfer(Kind::write, kSecondOld, 64 << 10, 0);
+  CHECK(medium.old_blocks() == 0);
+  CHECK(read_ns(kOld, 128 << 10) == (128 << 10) * 2);
+
+  medium.replace(script, 100);  // old again
+  CHECK(read_ns(kOld, 4096) == 4096 * 50);
+  medium.replace(medium_script("read: {rate: 500MB/s}"), 100);
+  CHECK(read_ns(kOld, 4096) == 4096 * 2);
+}
+
+TEST_CASE("old data is slower still on a hot drive, and slow without a rate of reads") {
+  Medium medium(medium_script("old_data: [{offset: 0, length: 64MiB, rate: 10MB/s}]\n"
+                              "temperature: {idle: 30, hottest: 130, at: 1MB/s, half_time: 1s, "
+                              "throttle: {above: 80, below: 60, to: 50%}}"),
+                0);
+  CHECK(medium.transfer(Kind::read, 0, 4096, 0) == 4096 * 100);
+  write(medium, 1'000'000, 1'000'000);  // warms it, and makes the first 245 blocks new
+  CHECK(medium.transfer(Kind::read, 245 * 4096, 4096, 1'000'000) == 1'000'000 + 4096 * 200);
+  CHECK(medium.transfer(Kind::read, 244 * 4096, 4096, 2'000'000) == 2'000'000);
+}
+
 TEST_CASE("no rate falls below the least, however much slows it down") {
   Medium medium(read_script("{size: 1MiB, write: {rate: 2kB/s}, decay: {from: 0%, to: 1%}}", "s"),
                 0);

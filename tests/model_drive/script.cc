@@ -17,7 +17,7 @@ namespace filereel::model_drive {
 namespace {
 
 constexpr std::uint64_t kMostBytes = 1ull << 40, kMostSlots = 1024, kMostEvery = 1ull << 40;
-constexpr std::size_t kMostClasses = 100, kMostTimes = 10'000;
+constexpr std::size_t kMostClasses = 100, kMostTimes = 10'000, kMostOldData = 1000;
 constexpr double kMostSigma = 10;
 constexpr double kLeastCelsius = -100, kMostCelsius = 200;
 constexpr std::uint16_t kLeastFactor = 10;  // thousandths
@@ -204,6 +204,33 @@ Temperature read_temperature(const YamlValue& value) {
           .throttle = read_throttle(map.require("throttle"), idle)};
 }
 
+std::uint64_t read_blocks(const YamlValue& value) {
+  const std::uint64_t bytes = value.size();
+  if (bytes % kBlock != 0) value.fail("must be a multiple of 4 KiB");
+  return bytes;
+}
+
+std::vector<OldData> read_old_data(const YamlValue& list, std::uint64_t drive_size) {
+  std::vector<OldData> found;
+  std::uint64_t end = 0;
+  for (const YamlValue& item : list.list(kMostOldData)) {
+    const YamlMap map = item.map({"offset", "length", "rate"});
+    const OldData old{.offset = read_blocks(map.require("offset")),
+                      .length = read_blocks(map.require("length")),
+                      .bytes_per_second = read_rate(map.require("rate"))};
+    if (old.offset < end) {
+      map.require("offset").fail("must not be less than the end of the item before");
+    }
+    if (old.length == 0) map.require("length").fail("must be more than 0");
+    if (old.offset > drive_size || old.length > drive_size - old.offset) {
+      item.fail("ends beyond the drive");
+    }
+    end = old.offset + old.length;
+    found.push_back(old);
+  }
+  return found;
+}
+
 // What is known of the medium. The rest of the script was read before.
 void read_medium(const YamlMap& map, Script& script) {
   if (const YamlValue* const cache = map.find("write_cache")) {
@@ -221,6 +248,9 @@ void read_medium(const YamlMap& map, Script& script) {
   if (const YamlValue* const temperature = map.find("temperature")) {
     script.temperature = read_temperature(*temperature);
   }
+  if (const YamlValue* const old = map.find("old_data")) {
+    script.old_data = read_old_data(*old, script.size);
+  }
 }
 
 std::uint64_t read_drive_size(const YamlValue& value) {
@@ -236,7 +266,7 @@ std::uint64_t read_drive_size(const YamlValue& value) {
 Script read_script(std::string_view text, std::string_view file_name) {
   const YamlMap map = parse_yaml(text, file_name, "the script")
                           .map({"size", "seed", "slots", "read", "write", "flush", "discard",
-                                "stalls", "write_cache", "decay", "temperature"});
+                                "stalls", "write_cache", "decay", "temperature", "old_data"});
   Script script;
   script.size = read_drive_size(map.require("size"));
   if (const YamlValue* const seed = map.find("seed")) {

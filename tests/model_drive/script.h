@@ -63,6 +63,8 @@ struct Stall {
 };
 inline constexpr std::size_t kMaxStalls = 64;  // a set of them is one word
 
+inline constexpr std::uint64_t kBlock = 4096;  // bytes
+
 // --- The medium: what transfers depend on but their own kind and size.
 
 // No rate in a script is less, in bytes per second.
@@ -95,6 +97,13 @@ struct Temperature {
   Throttle throttle;
 };
 
+// What the drive has kept for long: reads of these blocks have a rate of their own until a write or
+// a discard. In bytes, multiples of kBlock.
+struct OldData {
+  std::uint64_t offset = 0, length = 0;
+  std::uint64_t bytes_per_second = 0;
+};
+
 struct Script {
   std::uint64_t size = 0;  // bytes, a multiple of kBlock
   std::uint64_t seed = 1;
@@ -104,10 +113,10 @@ struct Script {
   std::optional<WriteCache> write_cache;  // then writes have no rate of their own
   std::optional<Decay> decay;
   std::optional<Temperature> temperature;
+  std::vector<OldData> old_data;  // ascending, without overlaps
 
   const KindScript& of(Kind kind) const { return kinds[static_cast<std::size_t>(kind)]; }
 };
-inline constexpr std::uint64_t kBlock = 4096;
 
 // Throws Error(unusable_input) with file, line and column for whatever it cannot be.
 Script read_script(std::string_view text, std::string_view file_name);

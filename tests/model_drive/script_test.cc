@@ -46,6 +46,7 @@ TEST_CASE("a script that only says a size is a drive that is never slow") {
   CHECK_FALSE(script.write_cache.has_value());
   CHECK_FALSE(script.decay.has_value());
   CHECK_FALSE(script.temperature.has_value());
+  CHECK(script.old_data.empty());
   for (const KindScript& kind : script.kinds) {
     CHECK(kind.bytes_per_second == 0);
     REQUIRE(kind.latency.size() == 1);
@@ -130,6 +131,16 @@ TEST_CASE("a temperature is read with its throttle") {
   CHECK(script.temperature->throttle.above == 75);
   CHECK(script.temperature->throttle.below == 70);
   CHECK(script.temperature->throttle.to == 300);
+}
+
+TEST_CASE("old data is read") {
+  const Script script = script_of(
+      "old_data:\n  - {offset: 0, length: 4KiB, rate: 20MB/s}\n"
+      "  - {offset: 4KiB, length: 65532KiB, rate: 1kB/s}\n");
+  REQUIRE(script.old_data.size() == 2);
+  CHECK(script.old_data[0].length == 4096);
+  CHECK(script.old_data[0].bytes_per_second == 20'000'000);
+  CHECK(script.old_data[1].offset == 4096);
 }
 
 TEST_CASE("JSON is a script, too") {
@@ -228,6 +239,19 @@ TEST_CASE("what a script cannot be is refused with its line and what is wrong") 
                 "'idle' must be a number from -100 to 200");
   check_refused(temperature("idle: 35, hottest: 85, at: 1MB/s, half_time: 0"), at2,
                 "'half_time' must be longer than 0");
+  check_refused("old_data: {offset: 0}", at2, "'old_data' must be a list");
+  check_refused("old_data: [{offset: 0, rate: 1MB/s}]", at2, "lacks the key 'length'");
+  check_refused("old_data: [{offset: 1kB, length: 4KiB, rate: 1MB/s}]", at2,
+                "'offset' must be a multiple of 4 KiB");
+  check_refused("old_data: [{offset: 0, length: 0, rate: 1MB/s}]", at2,
+                "'length' must be more than 0");
+  check_refused("old_data: [{offset: 4KiB, length: 64MiB, rate: 1MB/s}]",
+                "drive.yaml:2:12:", "an item of 'old_data' ends beyond the drive");
+  check_refused("old_data: [{offset: 128MiB, length: 4KiB, rate: 1MB/s}]", at2, "beyond the drive");
+  check_refused(
+      "old_data:\n  - {offset: 4KiB, length: 8KiB, rate: 1MB/s}\n"
+      "  - {offset: 8KiB, length: 4KiB, rate: 1MB/s}",
+      "drive.yaml:4:14:", "must not be less than the end of the item before");
   check_refused("size: 64 MiB", at2, "duplicate key");
 }
 
