@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "replay/measure/clock.h"
 
 namespace filereel::model_drive {
@@ -28,6 +30,14 @@ std::uint64_t Drive::replace(Script script, std::string_view where) {
   const std::uint64_t now = kernel_ns();
   queue_.replace(std::move(script), now, where);
   return now;
+}
+
+std::string Drive::medium_state() {
+  const std::lock_guard lock(mutex_);
+  const Medium& medium = queue_.medium_at(kernel_ns());
+  const std::string celsius = medium.heat() ? fmt::format("{:.2f}", medium.heat()->celsius()) : "-";
+  return fmt::format("cached {} in_use {} old {} celsius {}", medium.cached(),
+                     medium.blocks_in_use(), medium.old_blocks(), celsius);
 }
 
 }  // namespace filereel::model_drive

@@ -30,6 +30,9 @@ class Drive {
   // arrives later follows it. Throws as ServiceQueue::replace.
   std::uint64_t replace(Script script, std::string_view where);
 
+  // "cached 4096 in_use 2 old 0 celsius 35.25": the medium now, as README.md describes it.
+  std::string medium_state();
+
   // Answers all requests at once, also those to come.
   void finish() { completions_.finish(); }
 

@@ -115,6 +115,15 @@ class ModelDrive:
             found = [operation_of(line) for line in lines if not line.startswith("#")]
         return [one for one in found if one.arrival_ns >= since]
 
+    def state(self):
+        """The medium now: `cached` (bytes), `in_use` and `old` (blocks), `celsius` (None without)."""
+        self.process.send_signal(signal.SIGUSR1)
+        words = self._answer("flushed").split()[1:]
+        found = dict(zip(words[::2], words[1::2]))
+        celsius = found.pop("celsius")
+        return {**{name: int(value) for name, value in found.items()},
+                "celsius": None if celsius == "-" else float(celsius)}
+
     def _write(self, script):
         text = script if isinstance(script, str) else json.dumps(script, indent=1)
         new = self.folder / "script.new"

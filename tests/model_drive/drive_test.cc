@@ -147,6 +147,20 @@ TEST_CASE("the log holds an operation before it is answered") {
   CHECK(found);
 }
 
+TEST_CASE("a drive tells the state of its medium") {
+  OperationLog log("");
+  Drive drive(read_script("size: 1MiB", "script"), log);
+  CHECK(drive.medium_state() == "cached 0 in_use 0 old 0 celsius -");
+  drive.replace(read_script("{size: 1MiB, write_cache: {size: 1MiB, fast: 1TiB/s, slow: 1TiB/s}, "
+                            "old_data: [{offset: 0, length: 64KiB, rate: 1MB/s}], "
+                            "temperature: {idle: 35, hottest: 85, at: 1TiB/s, half_time: 1h, "
+                            "throttle: {above: 75, below: 70, to: 30%}}}",
+                            "script"),
+                "script");
+  drive.begin(Kind::write, 0, 5000);
+  CHECK(drive.medium_state() == "cached 5000 in_use 2 old 14 celsius 35.00");
+}
+
 TEST_CASE("a note stands behind all that was logged before") {
   const TempDir folder;
   OperationLog log(folder / "log");

@@ -47,8 +47,7 @@ void Heat::add(std::uint64_t bytes, std::uint64_t begin_ns, std::uint64_t end_ns
   check_limits();
 }
 
-void Heat::replace(const Temperature& script, std::uint64_t now_ns) {
-  cool_until(now_ns);
+void Heat::replace(const Temperature& script) {
   script_ = script;
   check_limits();
 }

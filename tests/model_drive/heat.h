@@ -24,14 +24,15 @@ class Heat {
   bool throttles(std::uint64_t begin_ns);
   void add(std::uint64_t bytes, std::uint64_t begin_ns, std::uint64_t end_ns);
 
+  void cool_until(std::uint64_t time_ns);
+
   // By this script from now on, from the same temperature.
-  void replace(const Temperature& script, std::uint64_t now_ns);
+  void replace(const Temperature& script);
 
   // Degrees Celsius, at the latest time that was given.
   double celsius() const { return celsius_; }
 
  private:
-  void cool_until(std::uint64_t time_ns);
   void check_limits();
 
   Temperature script_;

@@ -53,13 +53,13 @@ TEST_CASE("a transfer without duration warms as well") {
 TEST_CASE("a drive cools towards idle, and has half of the way left after a half-time") {
   Heat heat(kWarm, 0);
   heat.add(4'000'000'000, 0, 20'000 * kMs);
-  heat.throttles(40'000 * kMs);
+  heat.cool_until(40'000 * kMs);
   CHECK(heat.celsius() == doctest::Approx(47.5).epsilon(1e-9));
-  heat.throttles(60'000 * kMs);
+  heat.cool_until(60'000 * kMs);
   CHECK(heat.celsius() == doctest::Approx(41.25).epsilon(1e-9));
-  heat.throttles(30'000 * kMs);  // its time does not go back
+  heat.cool_until(30'000 * kMs);  // its time does not go back
   CHECK(heat.celsius() == doctest::Approx(41.25).epsilon(1e-9));
-  heat.throttles(UINT64_MAX);
+  heat.cool_until(UINT64_MAX);
   CHECK(heat.celsius() == 35);
 }
 
@@ -90,18 +90,19 @@ TEST_CASE("another script finds the same temperature and has its own limits") {
                     .at = 1'000'000'000,
                     .half_time_ns = 10'000 * kMs,
                     .throttle = {.above = 55, .below = 52, .to = 300}};
-  heat.replace(other, 40'000 * kMs);
+  heat.cool_until(40'000 * kMs);
+  heat.replace(other);
   CHECK(heat.celsius() == doctest::Approx(47.5).epsilon(1e-9));
   CHECK_FALSE(heat.throttles(40'000 * kMs));
-  heat.throttles(50'000 * kMs);  // from below
+  heat.cool_until(50'000 * kMs);  // from below
   CHECK(heat.celsius() == doctest::Approx(48.75).epsilon(1e-9));
-  heat.replace(kWarm, 50'000 * kMs);
+  heat.replace(kWarm);
   heat.add(8'000'000'000, 50'000 * kMs, 70'000 * kMs);
   CHECK(heat.throttles(70'000 * kMs));  // 35 + 13.75 / 2 + 50
   CHECK(heat.celsius() == doctest::Approx(91.875).epsilon(1e-9));
   other.throttle.above = 95;
   other.throttle.below = 93;
-  heat.replace(other, 70'000 * kMs);
+  heat.replace(other);
   CHECK_FALSE(heat.throttles(70'000 * kMs));
 }
 

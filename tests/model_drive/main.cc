@@ -75,7 +75,7 @@ void serve(const Arguments& arguments) {
       if (number == SIGHUP) read_again(arguments.script, drive, log);
       if (number == SIGUSR1) {
         log.flush();
-        say("flushed");
+        say("flushed " + drive.medium_state());
       }
     }
   }

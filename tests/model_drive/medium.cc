@@ -151,15 +151,20 @@ void Medium::warm(std::uint64_t bytes, std::uint64_t begin_ns, std::uint64_t end
   if (heat_) heat_->add(bytes, begin_ns, end_ns);
 }
 
-void Medium::replace(Script script, std::uint64_t now_ns) {
+void Medium::rest(std::uint64_t now_ns) {
   rest_until(now_ns);
+  if (heat_) heat_->cool_until(now_ns);
+}
+
+void Medium::replace(Script script, std::uint64_t now_ns) {
+  rest(now_ns);
   script_ = std::move(script);
   old_ = old_blocks_of(script_);
   cached_ = std::min(cached_, script_.write_cache ? script_.write_cache->size : 0);
   if (!script_.temperature) {
     heat_.reset();
   } else if (heat_) {
-    heat_->replace(*script_.temperature, now_ns);
+    heat_->replace(*script_.temperature);
   } else {
     heat_.emplace(*script_.temperature, now_ns);
   }

@@ -29,7 +29,9 @@ class Medium {
   // Its old data is old again.
   void replace(Script script, std::uint64_t now_ns);
 
-  std::uint64_t cached() const { return cached_; }  // bytes, when the last write is done
+  // Lets time pass until then, so that this state is the current one. Later transfers are the same.
+  void rest(std::uint64_t now_ns);
+  std::uint64_t cached() const { return cached_; }  // bytes, with those of all writes that came
   std::uint64_t blocks_in_use() const { return in_use_.count(); }
   std::uint64_t old_blocks() const { return old_.count(); }
   const std::optional<Heat>& heat() const { return heat_; }

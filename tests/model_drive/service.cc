@@ -42,6 +42,11 @@ Service ServiceQueue::admit(Kind kind, std::uint64_t offset, std::uint64_t lengt
   return service;
 }
 
+const Medium& ServiceQueue::medium_at(std::uint64_t now_ns) {
+  medium_.rest(now_ns);
+  return medium_;
+}
+
 void ServiceQueue::replace(Script script, std::uint64_t now_ns, std::string_view where) {
   if (script.size != script_.size) {
     throw_unusable(where, fmt::format("'size' is {} bytes, that of the running drive {}; leave it "

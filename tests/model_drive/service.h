@@ -39,7 +39,8 @@ class ServiceQueue {
   void replace(Script script, std::uint64_t now_ns, std::string_view where);
 
   std::uint64_t size() const { return script_.size; }
-  const Medium& medium() const { return medium_; }
+  // As it is then, which is not before the last request.
+  const Medium& medium_at(std::uint64_t now_ns);
 
  private:
   Script script_;

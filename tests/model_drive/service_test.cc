@@ -71,7 +71,7 @@ TEST_CASE("writes in flight have their latency at once and share the path of the
   }
   CHECK(queue.admit(Kind::read, 0, 4096, 10).due_ns == 10);
   CHECK(queue.admit(Kind::write, 0, 1 << 20, 20).due_ns == 100'000 + 4 * 5'242'880 + 26'214'400);
-  CHECK(queue.medium().cached() == 4 << 20);
+  CHECK(queue.medium_at(20).cached() == 4 << 20);
 }
 
 TEST_CASE("a write waits for its slot before it waits for the path") {
