@@ -216,6 +216,50 @@ class Stalls(DriveTest):
 
 
 @needs_drive()
+class Medium(DriveTest):
+
+    def test_writes_are_as_fast_as_the_cache_and_then_as_slow_as_the_script_says(self):
+        cache = {"size": "128MiB", "fast": "200MB/s", "slow": "40MB/s"}
+        drive = self.drive(script())
+        since = drive.set(script(write_cache=cache))
+        # In one call, so that requests wait for the path and not the path for requests.
+        self.assertEqual(write_direct(drive.device, b"x" * (256 * MIB)), 256 * MIB)
+        writes = [one for one in drive.log(since) if one.kind == "write"]
+        self.assertEqual(sum(one.length for one in writes), 256 * MIB)
+        self.assertEqual(drive.state(),
+                         {"cached": 128 * MIB, "in_use": 256 * MIB // BLOCK, "old": 0,
+                          "celsius": None})
+        # The path serves them in the order of their arrival, and they are logged as they end.
+        begin, done = min(one.arrival_ns for one in writes), 0
+        for one in writes:
+            self.assertGreaterEqual(one.taken_ns, one.service_ns, one)
+            done += one.length
+            if done >= 64 * MIB:
+                wanted_ns = min(done, 128 * MIB) * 5 + max(done - 128 * MIB, 0) * 25
+                self.assert_near(one.completion_ns - begin, wanted_ns)
+
+    def test_the_state_of_the_medium_survives_another_script(self):
+        cache = {"size": "1MiB", "fast": "1GB/s", "slow": "1GB/s"}
+        warm = {"idle": 30, "hottest": 130, "at": "1MB/s", "half_time": "1h",
+                "throttle": {"above": 150, "below": 100, "to": "50%"}}
+        old = [{"offset": 0, "length": "4MiB", "rate": "1GB/s"}]
+        drive = self.drive(script(write_cache=cache, temperature=warm, old_data=old))
+        write_direct(drive.device, b"x" * MIB)
+        before = drive.state()
+        self.assertEqual((before["cached"], before["in_use"], before["old"]),
+                         (MIB, MIB // BLOCK, 3 * MIB // BLOCK))
+        self.assertGreater(before["celsius"], 30)
+        drive.set(script(write_cache=cache, temperature=warm, old_data=old))
+        after = drive.state()
+        self.assertEqual((after["cached"], after["in_use"], after["old"]),
+                         (MIB, MIB // BLOCK, 4 * MIB // BLOCK))
+        self.assertAlmostEqual(after["celsius"], before["celsius"], places=1)
+
+    def assert_near(self, found, wanted):
+        self.assertLess(abs(found / wanted - 1), 0.02, f"{found} instead of {wanted}")
+
+
+@needs_drive()
 class Program(DriveTest):
 
     def refused(self, *arguments):
