@@ -143,6 +143,17 @@ TEST_CASE("requests in service keep their slots when the script changes") {
   CHECK(queue.admit(Kind::read, 0, 1, 96).due_ns == 97);  // in a new slot
 }
 
+TEST_CASE("another script goes on with the medium as it is") {
+  const std::string cache = "write_cache: {size: 1MB, fast: 100MB/s, slow: 10MB/s}\n";
+  ServiceQueue queue(script_for(cache), 0);
+  CHECK(queue.admit(Kind::write, 0, 1'000'000, 0).due_ns == 10'000'000);
+  queue.replace(script_for(cache + "write: {latency: 1us}"), 1000, "drive.yaml");
+  const Service second = queue.admit(Kind::write, 0, 1000, 1000);  // after the one in service
+  CHECK(second.number == 1);
+  CHECK(second.due_ns == 10'000'000 + 1000 * 100);
+  CHECK(queue.medium_at(1000).blocks_in_use() == 245);
+}
+
 TEST_CASE("a drive does not change its size") {
   ServiceQueue queue(script_for("read: {latency: 100ns}"), 0);
   CHECK_THROWS_WITH_AS(
