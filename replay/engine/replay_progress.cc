@@ -12,7 +12,7 @@ ReplayTimes ReplayProgress::known_times() const {
   return times;
 }
 
-ProgressSnapshot ReplayProgress::sum() const {
+ProgressSnapshot ReplayProgress::sum(bool latencies) const {
   ProgressSnapshot look;
   look.times = known_times();
   const bool warm_up = times_.measured_ns > times_.start_ns;
@@ -22,6 +22,7 @@ ProgressSnapshot ReplayProgress::sum() const {
     look.bytes += statistics->bytes;
     look.files += statistics->files;
     look.operations += statistics->operations;
+    if (!latencies) continue;
     for (const KindStatistics& kind : statistics->kinds) {
       for (const Histogram& size : kind.by_size) look.latency.merge(size);
     }
@@ -31,10 +32,16 @@ ProgressSnapshot ReplayProgress::sum() const {
 
 ProgressSnapshot ReplayProgress::look() const {
   const std::lock_guard lock(mutex_);
-  if (!threads_.empty()) return sum();
+  if (!threads_.empty()) return sum(true);
   ProgressSnapshot look = last_;
   look.times = times_;
   return look;
+}
+
+ProgressSnapshot ReplayProgress::times_and_bytes() const {
+  const std::lock_guard lock(mutex_);
+  if (!threads_.empty()) return sum(false);
+  return {.times = times_, .bytes = last_.bytes, .latency = {}};
 }
 
 ReplayTimes ReplayProgress::times() const {
@@ -57,7 +64,7 @@ void ReplayProgress::end() {
   const std::lock_guard lock(mutex_);
   times_.end_ns = now_ns();
   if (times_.measured_ns > times_.end_ns) times_.measured_ns = times_.end_ns;
-  last_ = sum();
+  last_ = sum(true);
   threads_.clear();
 }
 

@@ -33,6 +33,8 @@ class ReplayProgress {
   ProgressSnapshot look() const;
   // Only the times, at low cost.
   ReplayTimes times() const;
+  // Only the times and bytes, at low cost.
+  ProgressSnapshot times_and_bytes() const;
 
   // For replay(). The statistics live until end().
   void begin(std::vector<const ReplayStatistics*> threads);
@@ -43,7 +45,7 @@ class ReplayProgress {
 
  private:
   ReplayTimes known_times() const;
-  ProgressSnapshot sum() const;
+  ProgressSnapshot sum(bool latencies) const;
 
   mutable std::mutex mutex_;
   std::vector<const ReplayStatistics*> threads_;

@@ -128,6 +128,8 @@ struct Step {
   bool apart = false;
   std::uint64_t bytes = 0, files = 0, operations = 0;  // of the work, for progress; 0 if unknown
   double ends_after_s = 0;                             // of a time-limited step
+  std::uint64_t idle_ns = 0;                           // without I/O, before it
+  bool rates = false;                                  // Sample::rates are sampled
   ExpectedTime expected = {.work_s = 1};
   bool only_reads = false;  // files that exist before it: see JobOptions::shift
   std::optional<AccessShape> access = {};

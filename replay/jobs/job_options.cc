@@ -104,6 +104,11 @@ void set_time(JobOptions& options, Values values) {
   options.time_ns = time;
 }
 
+void set_limit(JobOptions& options, Values values) {
+  options.limit = parse_size(values.front(), "limit", ErrorKind::usage);
+  if (options.limit == 0) refuse("must be more than 0");
+}
+
 std::vector<Candidate> file_set_candidates() {
   std::vector<Candidate> candidates;
   for (const CatalogueFileSet& set : list_catalogue_file_sets()) {
@@ -269,6 +274,15 @@ constexpr auto kParameters = std::to_array<JobParameter>({
      .default_text = "as in the recipe",
      .inapplicable_reason = {kNoPhases, "", kWholeTrace},
      .set = set_time},
+    {.key = "limit",
+     .option = "--limit",
+     .help = "Size limit of files that fill the volume, such as 200GB",
+     .group = kWhatToMeasure,
+     .value_name = "SIZE",
+     .values = "maximum size of all files of a group with `fill`, such as `200 GB`",
+     .default_text = "as in the recipe",
+     .inapplicable_reason = {kNoPhases, "", kWholeTrace},
+     .set = set_limit},
     {.key = "pace",
      .option = "--pace",
      .help = "Replay pace: asap, natural, think or a factor such as 2x",

@@ -49,6 +49,7 @@ struct JobOptions {
   std::string copy_command;                // the one in use; empty: fc_test.copy_method
   // Workloads
   std::optional<std::uint64_t> time_ns;  // bounds each phase
+  std::uint64_t limit = 0;               // bytes of files that fill the volume; 0: none
   // Recorded traces
   Order order = Order::resource;
   Pace pace = {};

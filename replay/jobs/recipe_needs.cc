@@ -86,16 +86,16 @@ ExpectedTime expected_time(const Recipe& recipe, std::size_t phase, const Synthe
   const double content = work_seconds(recipe, what, bytes, synthesis);
   const double paced = paced_seconds(recipe, what, bytes, synthesis);
   const double most = static_cast<double>(what.stop.time_ns) * 1e-9;
-  const double warm_up = static_cast<double>(what.warm_up_ns) * 1e-9;
+  const double before = static_cast<double>(what.idle_ns + what.warm_up_ns) * 1e-9;
   const bool only_time = most > 0 && content == 0 && paced == 0;
-  if (only_time || (most > 0 && paced >= most)) return {.waits_s = most + warm_up};
+  if (only_time || (most > 0 && paced >= most)) return {.waits_s = most + before};
   const double ends = std::max({kLeast, content, paced});
-  if (most > 0 && ends >= most) return {.work_s = most - paced, .waits_s = paced + warm_up};
+  if (most > 0 && ends >= most) return {.work_s = most - paced, .waits_s = paced + before};
   // With a rate, the work is done in the meantime; with pauses, it comes in addition.
   const bool rated = std::ranges::any_of(
       what.threads, [](const RecipeThreads& threads) { return threads.rate > 0; });
   const double work = std::max(kLeast, content);
-  return {.work_s = rated ? std::max(0.0, work - paced) : work, .waits_s = paced + warm_up};
+  return {.work_s = rated ? std::max(0.0, work - paced) : work, .waits_s = paced + before};
 }
 
 double fill_seconds(const Recipe& recipe, const Synthesis& synthesis) {
@@ -213,7 +213,7 @@ std::vector<std::string> set_time(Recipe& recipe, std::uint64_t time_ns) {
 bool start_from_same_files(const Recipe& a, const Recipe& b) {
   const auto same = [](const RecipeFiles& files, const RecipeFiles& other) {
     return files.name == other.name && files.set == other.set && files.count == other.count &&
-           files.size == other.size && files.fill == other.fill &&
+           files.size == other.size && files.fill == other.fill && files.limit == other.limit &&
            files.compressed_permille == other.compressed_permille &&
            files.per_directory == other.per_directory && files.exist == other.exist &&
            files.volumes == other.volumes;

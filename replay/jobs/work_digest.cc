@@ -33,6 +33,7 @@ Json to_json(const RecipeFiles& files) {
   } else {
     json["count"] = files.count;
     files.fill > 0 ? json["fill_share"] = files.fill : json["bytes"] = files.size;
+    if (files.limit > 0) json["limit_bytes"] = files.limit;
     json["compressed_share"] = files.compressed_permille / 1000.0;
     if (files.per_directory > 0) json["per_directory"] = files.per_directory;
   }
@@ -96,6 +97,7 @@ Json to_json(const RecipePhase& phase, const Recipe& recipe) {
                {"warm_up_s", seconds_of(phase.warm_up_ns)},
                {"stop", Json::object()},
                {"threads", Json::array()}};
+  if (phase.idle_ns > 0) json["idle_s"] = seconds_of(phase.idle_ns);
   Json& stop = json["stop"];
   if (phase.stop.time_ns > 0) stop["time_s"] = seconds_of(phase.stop.time_ns);
   if (phase.stop.operations > 0) stop["operations"] = phase.stop.operations;

@@ -45,6 +45,12 @@ std::string time_setting(std::uint64_t ns) {
   return fmt::format("1 min {:02} s", std::llround(seconds) - 60);
 }
 
+// Exact, for the same reason.
+std::string limit_setting(std::uint64_t bytes) {
+  std::string text = format_size(bytes);
+  return parse_size(text, "limit") == bytes ? text : fmt::format("{} B", bytes);
+}
+
 // The end of a time-limited phase.
 double seconds_until_end(const RecipePhase& phase) {
   if (phase.stop.time_ns == 0) return 0;
@@ -154,7 +160,7 @@ SupportedFeatures supported_features(const Recipe& recipe, const JobOptions& opt
 class FittedWorkload final : public FittedJob {
  public:
   FittedWorkload(Recipe recipe, const JobOptions& options, const std::string& name,
-                 const FittingPlace& place)
+                 std::string_view analysis, const FittingPlace& place)
       : recipe_(std::move(recipe)),
         options_(options),
         means_(supported_features(recipe_, options, place)),
@@ -174,6 +180,8 @@ class FittedWorkload final : public FittedJob {
            .apart = volumes.size() > 1,
            .bytes = synthesis_.bytes(i),
            .ends_after_s = seconds_until_end(phase),
+           .idle_ns = phase.idle_ns,
+           .rates = !analysis.empty(),
            .expected = expected_time(recipe_, i, synthesis_),
            .only_reads = only_reads(phase),
            .access = volumes.front() == Role::near ? access_shape(phase) : std::nullopt,
@@ -250,6 +258,10 @@ class WorkloadJob final : public PlainJob {
   JobRecord record() const override {
     JobRecord record = common_record(JobKind::workload, workload_.name, options_);
     record.axes = workload_.axes();
+    record.analysis = workload_.analysis;
+    if (options_.limit > 0 && fills_volume(recipe_at(0))) {
+      record.settings.emplace_back("limit", limit_setting(options_.limit));
+    }
     if (options_.time_ns) record.settings.emplace_back("time", time_setting(*options_.time_ns));
     return record;
   }
@@ -310,7 +322,7 @@ class WorkloadJob final : public PlainJob {
   }
 
   std::unique_ptr<FittedJob> fit(std::uint64_t point, const FittingPlace& place) const override {
-    Recipe recipe = workload_.recipe(point, options_.scale);
+    Recipe recipe = limited_recipe(point);
     recipe.seed = place.client.seed_of(recipe.seed);
     if (place.client.share) share_recipe(recipe, place.client.parts());
     name_volumes(recipe, std::max<std::size_t>(1, place.volumes.all().size()));
@@ -323,14 +335,29 @@ class WorkloadJob final : public PlainJob {
              "use --scale to shorten it"});
       }
     }
+    if (options_.limit > 0 && !fills_volume(recipe)) {
+      place.result.warn({"limit-unused",
+                         fmt::format("--limit does not apply to {}: none of its files fill the "
+                                     "volume",
+                                     workload_.name),
+                         "use --scale for files of a given size"});
+    }
     FittingPlace here{place.volumes, place.volumes.near ? place.free_bytes : kVolumeToFill,
                       place.result, place.client};
-    return std::make_unique<FittedWorkload>(std::move(recipe), options_, workload_.name, here);
+    return std::make_unique<FittedWorkload>(std::move(recipe), options_, workload_.name,
+                                            workload_.analysis, here);
   }
 
  private:
-  Recipe recipe_at(std::uint64_t point) const {
+  Recipe limited_recipe(std::uint64_t point) const {
     Recipe recipe = workload_.recipe(point, options_.scale);
+    for (RecipeFiles& files : recipe.files) {
+      if (files.fill > 0) files.limit = options_.limit;
+    }
+    return recipe;
+  }
+  Recipe recipe_at(std::uint64_t point) const {
+    Recipe recipe = limited_recipe(point);
     if (options_.time_ns) set_time(recipe, *options_.time_ns);
     return recipe;
   }

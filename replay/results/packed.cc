@@ -280,6 +280,12 @@ TimeGrid unpack_course(const Course& course) {
   return TimeGrid::of(width, intervals);
 }
 
+std::vector<std::uint64_t> unpack_rates(const RateSeries& rates) {
+  constexpr std::size_t kMost = 10'000'000;  // two months
+  if (!(rates.interval_s > 0)) refuse("invalid interval width");
+  return unpack_numbers(rates.bytes, kMost);
+}
+
 ClientCourse unpack_client_course(const ClientFigures& client) {
   const auto numbers = [](const std::string& text) {
     return text.empty() ? std::vector<std::uint64_t>() : unpack_numbers(text, TimeGrid::kIntervals);

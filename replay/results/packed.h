@@ -43,6 +43,10 @@ Course pack_course(const TimeGrid& grid);
 // Throws Error(unusable_input) for invalid text.
 TimeGrid unpack_course(const Course& course);
 
+// The bytes by interval. Throws Error(unusable_input) for invalid text, and for an interval that is
+// not above 0.
+std::vector<std::uint64_t> unpack_rates(const RateSeries& rates);
+
 // The bytes and operations of a client by interval; both of the same length.
 struct ClientCourse {
   std::vector<std::uint64_t> bytes, operations;

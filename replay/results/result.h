@@ -87,6 +87,8 @@ struct JobRecord {
   Parameters settings;     // other settings, named as in plans: block_size, copy_method, time …
   double overhead_ns = 0;  // see measure_overhead_ns; 0: not measured
   std::vector<SweepAxis> axes;  // of the sweep, each with values
+  // What reports find in its measurements: "write-cache" (replay/report/write_cache.h), or "".
+  std::string analysis = {};
 
   bool operator==(const JobRecord&) const = default;
 };

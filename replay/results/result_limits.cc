@@ -132,6 +132,7 @@ class LimitChecker {
         check_packed([&latency] { check_histograms(latency); });
       }
     }
+    if (sample.rates) check_packed([&sample] { (void)unpack_rates(*sample.rates); });
     if (sample.course) check_packed([&sample] { (void)unpack_course(*sample.course); });
   }
 

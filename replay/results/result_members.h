@@ -73,6 +73,10 @@ inline constexpr auto kMembers<Course> =
                Member{"syncs", &Course::syncs}};
 
 template <>
+inline constexpr auto kMembers<RateSeries> =
+    std::tuple{Member{"interval_s", &RateSeries::interval_s}, Member{"bytes", &RateSeries::bytes}};
+
+template <>
 inline constexpr auto kMembers<DivergenceExample> =
     std::tuple{Member{"position", &DivergenceExample::position},
                Member{"thread", &DivergenceExample::thread},
@@ -174,6 +178,7 @@ inline constexpr auto kMembers<Sample> =
                Member{"service", &Sample::service, true},
                Member{"slowest", &Sample::slowest, true},
                Member{"course", &Sample::course},
+               Member{"rates", &Sample::rates},
                Member{"conditions", &Sample::conditions},
                Member{"tree", &Sample::tree},
                Member{"reel", &Sample::reel},
@@ -210,10 +215,13 @@ inline constexpr auto kMembers<SweepAxis> =
     std::tuple{Member{"name", &SweepAxis::name}, Member{"values", &SweepAxis::values}};
 
 template <>
-inline constexpr auto kMembers<JobRecord> = std::tuple{
-    Member{"name", &JobRecord::name}, Member{"scale", &JobRecord::scale},
-    Member{"warm", &JobRecord::warm}, Member{"overhead_ns_per_operation", &JobRecord::overhead_ns},
-    Member{"sweep", &JobRecord::axes, true}};
+inline constexpr auto kMembers<JobRecord> =
+    std::tuple{Member{"name", &JobRecord::name},
+               Member{"scale", &JobRecord::scale},
+               Member{"warm", &JobRecord::warm},
+               Member{"overhead_ns_per_operation", &JobRecord::overhead_ns},
+               Member{"sweep", &JobRecord::axes, true},
+               Member{"analysis", &JobRecord::analysis, true}};
 
 template <>
 inline constexpr auto kMembers<ReportView> = std::tuple{

@@ -51,6 +51,14 @@ struct Course {
   std::string operations, bytes, syncs;
 };
 
+// The bytes read and written over time, in equal intervals, of jobs with an analysis
+// (JobRecord::analysis). Unlike those of a course, the intervals have the same length in steps of
+// any duration. What came after the last whole interval is the rest of Sample::bytes and elapsed_s.
+struct RateSeries {
+  double interval_s = 0;
+  std::string bytes;  // pack_numbers; trailing zeros are left out
+};
+
 struct DivergenceExample {
   std::uint64_t position = 0;
   std::uint32_t thread = 0;
@@ -168,6 +176,7 @@ struct Sample {
   std::map<std::string, LatencySummary> latency, service;
   std::vector<SlowRecord> slowest;  // the slowest first
   std::optional<Course> course;     // empty in results from before schema version 4
+  std::optional<RateSeries> rates = {};
   Conditions conditions;
   std::optional<TreeComparison> tree;  // if it was verified
   std::optional<ReelSample> reel;

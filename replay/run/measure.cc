@@ -38,6 +38,7 @@
 #include "filesets/system/printable.h"
 #include "replay/jobs/tree_check.h"
 #include "replay/measure/clock.h"
+#include "replay/run/rate_sampler.h"
 #include "replay/run/sampling.h"
 #include "replay/volumes/page_cache.h"
 
@@ -199,7 +200,8 @@ std::optional<StepSamples> measure_step(const FittedJob& job, std::size_t step,
   if (options.verify == Verification::content) replay_options.verify = Verify::content;
   if (!options.may_diverge) replay_options.stop_on_divergence = true;
   replay_options.stop = options.stop;
-  replay_options.progress = options.progress;
+  ReplayProgress own_progress;
+  replay_options.progress = options.progress ? options.progress : &own_progress;
   std::uint64_t released_ns = 0;
   replay_options.gate = [&](const std::function<void()>& begin) {
     options.gate ? options.gate(begin) : begin();
@@ -211,6 +213,8 @@ std::optional<StepSamples> measure_step(const FittedJob& job, std::size_t step,
     before = read_all_counters(used, what.apart);
   };
   const PathTable& paths = *replayed->trace.paths;
+  std::optional<RateSampler> rates;
+  if (what.rates) rates.emplace(*replay_options.progress);
   begin_sample(sample, used, options.run_began_ns);
   const std::array<int, kRoles> roots = roots_of(volumes, what.volumes);
   const std::string named =
@@ -239,6 +243,7 @@ std::optional<StepSamples> measure_step(const FittedJob& job, std::size_t step,
   fill_sample(sample, outcome, paths);
   replayed->count(outcome, volumes, sample);
   if (failed) return samples;
+  if (rates) sample.rates = rates->series();
   const std::vector<SystemCounters> after = read_all_counters(used, what.apart);
   add_system_counters(sample, before.front(), after.front(), used);
   add_group_use(groups_before, groups_after, sample.conditions);

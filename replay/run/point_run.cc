@@ -94,11 +94,21 @@ StepInfo step_info(const PointRun& point_run) {
           .point = point_run.staged.job->parameters(point_run.point)};
 }
 
+// Without I/O, for the time of a condition or of a step. Returns false if the stop was requested.
+bool idle_before(const PointRun& point_run, std::uint64_t idle_ns) {
+  if (idle_ns == 0 || !point_run.volumes.near) return true;
+  return rest_drive(idle_ns, {.observer = point_run.observer,
+                              .step = step_info(point_run),
+                              .stop = point_run.request.stop});
+}
+
 bool measure_steps(const PointRun& point_run, const ClientWork& work, std::size_t measurement) {
   const std::vector<Step>& steps = work.fitted().steps();
   StepInfo info = step_info(point_run);
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    if (point_run.request.stop.stop_requested()) return false;
+    if (point_run.request.stop.stop_requested() || !idle_before(point_run, steps[i].idle_ns)) {
+      return false;
+    }
     info.operation = steps[i].operation;
     info.measured = steps[i].measured;
     info.bytes = steps[i].bytes;
@@ -189,14 +199,6 @@ bool prepare_volumes(const PointRun& point_run, const ClientWork& work, SideStat
   return true;
 }
 
-// The idle time of the condition. Returns false if the stop was requested.
-bool rest_before(const PointRun& point_run) {
-  const std::uint64_t rest_ns = point_run.staged.job->options(point_run.point).condition.rest_ns;
-  return rest_ns == 0 || rest_drive(rest_ns, {.observer = point_run.observer,
-                                              .step = step_info(point_run),
-                                              .stop = point_run.request.stop});
-}
-
 }  // namespace
 
 bool measure_point(const PointRun& point_run, SideState& state) {
@@ -215,7 +217,8 @@ bool measure_point(const PointRun& point_run, SideState& state) {
   }
   work.fit(state.free_bytes, result);
   if (prepares && !work.fill(point_run.request.stop)) return false;
-  if (prepares && !rest_before(point_run)) return false;
+  const std::uint64_t rest_ns = job.options(point_run.point).condition.rest_ns;
+  if (prepares && !idle_before(point_run, rest_ns)) return false;
   point_run.estimate.prepared(work.fitted().steps());
   if (point_run.repetitions.run() == 1) {
     state.first_measurements[point_run.point] = result.measurements.size();

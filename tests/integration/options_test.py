@@ -50,6 +50,7 @@ USES = {
     "--copy-command": "--near {folder:near} --copy-command {copy_command}",
     "--threads": "--near {folder:near} --threads 2",
     "--time": "--near {folder:near} --time 50ms",
+    "--limit": "--near {folder:near} --limit 10MB",
     "--pace": "--near {folder:near} --pace natural",
     "--order": "--near {folder:near} --order strict",
     "--depth": "--near {folder:near} --depth 4",

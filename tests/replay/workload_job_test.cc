@@ -311,6 +311,45 @@ TEST_CASE("time limits phases that end after a pass, unless a later phase needs 
   CHECK(one.sample(2).bytes > 0);
 }
 
+TEST_CASE("a limit is that of files that fill the volume, and is said where there are none") {
+  JobOptions options;
+  options.limit = 10'000'000;
+  WorkloadRun fills("files: {count: 4, fill: 50 %}\naccess: {size: 1 MiB}\n", 1, options);
+  CHECK(fills.run());
+  CHECK(fills.sample(0).bytes == 8 << 20);  // whole MiB for each file
+  CHECK_FALSE(fills.warns("limit-unused", ""));
+  CHECK(fills.plan.jobs[0]->record().settings == Parameters{{"limit", "10 MB"}});
+  WorkloadRun other("files: {size: 1 MiB}\naccess: {size: 1 MiB}\n", 1, options);
+  CHECK(other.run());
+  CHECK(other.sample(0).bytes == 1 << 20);
+  CHECK(other.warns("limit-unused", "w.yaml"));
+  CHECK(other.plan.jobs[0]->record().settings.empty());
+  options.limit = 10'000'001;
+  WorkloadRun exact("files: {count: 4, fill: 50 %}\naccess: {size: 1 MiB}\n", 1, options);
+  CHECK(exact.plan.jobs[0]->record().settings == Parameters{{"limit", "10000001 B"}});
+}
+
+TEST_CASE("a phase begins after its idle time, and has rates if the job has an analysis") {
+  WorkloadRun one(
+      "analysis: write-cache\nfiles: {size: 64 KiB}\nphases:\n"
+      "  - {name: a, access: {size: 4 KiB, reads: 0 %}}\n"
+      "  - {name: b, idle: 200 ms, access: {size: 4 KiB, reads: 0 %}, rate: 12/s,"
+      " stop: {time: 1200 ms}}\n");
+  CHECK(one.run());
+  const double end = one.sample(0).started_s + one.sample(0).durable_s;
+  CHECK(one.sample(1).started_s - end >= 0.2);
+  REQUIRE(one.sample(1).rates);
+  // 12 accesses a second, the first one at once; a loaded machine may be late.
+  const std::vector<std::uint64_t> rates = unpack_rates(*one.sample(1).rates);
+  REQUIRE(rates.size() == 2);
+  CHECK(rates[0] % 4096 == 0);
+  CHECK(rates[0] >= 2 * 4096);
+  CHECK(rates[0] + rates[1] <= one.sample(1).bytes);
+  WorkloadRun without("files: {size: 64 KiB}\naccess: {size: 4 KiB}\n");
+  CHECK(without.run());
+  CHECK_FALSE(without.sample(0).rates);
+}
+
 TEST_CASE("the content that a workload reads is verified on request") {
   JobOptions options;
   options.verify = Verification::content;

@@ -10,6 +10,7 @@
 #include "filesets/system/error.h"
 #include "traces/catalogue_reel.h"
 #include "traces/reel/reel_reader.h"
+#include "traces/workload/recipe_text.h"
 
 namespace filereel {
 namespace {
@@ -472,6 +473,36 @@ TEST_CASE("what would be ignored is refused") {
   CHECK(refused(std::string(kReads) + "stop: {time: 800 h}\n", "must be at most 30 days"));
   CHECK(refused(files + "access: {size: 64 KiB, disjoint: true}\ncount: [1, 2, 128]\n",
                 "w.yaml:2:9: 'access' is too large: accesses of 64 KiB do not fit"));
+}
+
+TEST_CASE("a phase may begin after an idle time") {
+  const Workload workload = Workload::from_yaml(
+      "files: {size: 1 MiB}\nphases:\n  - access: {size: 4 KiB}\n"
+      "  - {access: {size: 4 KiB}, idle: 5 s}\n",
+      "w.yaml");
+  const Recipe recipe = workload.recipe(0);
+  CHECK(recipe.phases[0].idle_ns == 0);
+  CHECK(recipe.phases[1].idle_ns == 5'000'000'000);
+  CHECK(recipe_lines(recipe)[3].find("after an idle time of 5.00 s") != std::string::npos);
+  CHECK(refused(std::string(kReads) + "idle: 800 h\n", "must be at most 30 days"));
+}
+
+TEST_CASE("an analysis of the write cache needs phases that write") {
+  const std::string files = "files: {size: 1 MiB}\nanalysis: write-cache\n";
+  const std::string writes = "  - {access: {size: 4 KiB, reads: 0 %}}\n";
+  CHECK(Workload::from_yaml(files + "phases:\n" + writes, "w.yaml").analysis == "write-cache");
+  CHECK(Workload::from_yaml(files + "do: [overwrite]\n", "w.yaml").analysis == "write-cache");
+  const std::string prepares = "phases:\n  - {do: [read], measured: false}\n";
+  CHECK(Workload::from_yaml(files + prepares + writes, "w.yaml").analysis == "write-cache");
+  CHECK(refused("files: {size: 1 MiB}\ndo: [read]\nanalysis: speed\n",
+                "w.yaml:3:11: 'analysis' must be write-cache, not 'speed'"));
+  const char* const kNeeds = "needs measured phases that only write from the first one on";
+  CHECK(refused(files + "do: [read]\n", kNeeds));
+  CHECK(refused(files + "do: [overwrite, stat]\n", kNeeds));
+  CHECK(refused(files + "access: {size: 4 KiB, reads: [0 %, 1 %]}\n", kNeeds));
+  CHECK(refused(files + "phases:\n" + writes + "  - {do: [read]}\n", kNeeds));
+  CHECK(refused(files + "phases:\n" + writes + "  - {do: [overwrite], measured: false}\n", kNeeds));
+  CHECK(refused("mysql: {rows: 5}\nanalysis: write-cache\n", "needs phases that write"));
 }
 
 TEST_CASE("threads that work at the same time do not spoil each other's files") {

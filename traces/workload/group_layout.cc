@@ -58,13 +58,16 @@ void GroupLayout::add_entries(const RecipeFiles& files, const Recipe& recipe,
   file.size = files.size;
   file.content.compressed_permille = files.compressed_permille;
   if (files.fill > 0) {
-    file.size = static_cast<std::uint64_t>(static_cast<double>(free_bytes) * files.fill /
-                                           static_cast<double>(files.count)) /
-                kMiB * kMiB;
+    auto bytes = static_cast<std::uint64_t>(static_cast<double>(free_bytes) * files.fill);
+    const bool limited = files.limit > 0 && files.limit < bytes;
+    if (limited) bytes = files.limit;
+    file.size = bytes / files.count / kMiB * kMiB;
     if (file.size == 0) {
       throw Error(
           ErrorKind::unusable_input,
-          fmt::format("the volume is too small for '{}': use a larger one", printable(files.name)));
+          fmt::format("the {} is too small for '{}', {} of at least 1 MiB: use a larger one",
+                      limited ? "limit" : "volume", printable(files.name),
+                      counted(files.count, "file")));
     }
   }
   check_room(files, files.count, all);

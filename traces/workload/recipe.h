@@ -25,8 +25,9 @@ struct RecipeFiles {
   std::string name;  // name of the group in phases, and of its directory
   std::string set;   // a file set (load_file_set), or empty
   std::uint64_t count = 1;
-  std::uint64_t size = 0;  // bytes of each
-  double fill = 0;         // share of the free space of the volume, instead of size
+  std::uint64_t size = 0;   // bytes of each
+  double fill = 0;          // share of the free space of the volume, instead of size
+  std::uint64_t limit = 0;  // bytes of all files together, with `fill`; 0: none
   std::uint16_t compressed_permille = 1000;  // Content::compressed_permille; 0: zeros
   std::uint64_t per_directory = 0;           // 0: all in one directory
   bool exist = true;                         // before the first phase; otherwise created by a phase
@@ -161,6 +162,7 @@ struct RecipePhase {
   bool poll = false;  // poll for completions of direct requests instead of using interrupts
   bool measured = true;
   Caches caches = Caches::cold;
+  std::uint64_t idle_ns = 0;  // without I/O, before the phase; not measured
   std::vector<RecipeThreads> threads;
   StopRule stop;
   std::uint64_t warm_up_ns = 0;  // not measured; the time of the phase starts afterwards
@@ -183,6 +185,9 @@ void name_volumes(Recipe& recipe, std::size_t count);
 // Volumes of the recipe's groups, or of the groups used by a phase, in the order of roles.
 std::vector<Role> volumes_of(const Recipe& recipe);
 std::vector<Role> volumes_of(const Recipe& recipe, const RecipePhase& phase);
+
+// Whether the phase writes and does nothing else.
+bool only_writes(const RecipePhase& phase);
 
 // --- Scales a recipe.
 

@@ -61,11 +61,11 @@ MysqlMixOptions read_mysql(const YamlValue& value, Sweep& sweep) {
 
 namespace {
 
-constexpr std::array<std::string_view, 10> kWholeKeys = {
-    "description", "source", "notes",  "file_systems", "runs",
-    "seed",        "fresh",  "phases", "mysql",        "reel"};
-constexpr std::array<std::string_view, 7> kPhaseKeys = {"measured", "caches", "threads", "stop",
-                                                        "warm_up",  "engine", "poll"};
+constexpr std::array<std::string_view, 11> kWholeKeys = {
+    "description", "source", "notes", "file_systems", "runs",    "seed",
+    "fresh",       "phases", "mysql", "reel",         "analysis"};
+constexpr std::array<std::string_view, 8> kPhaseKeys = {"measured", "caches", "threads", "stop",
+                                                        "warm_up",  "engine", "poll",    "idle"};
 constexpr const char* kOnlyPhase = "run";  // of a workload without a list of phases
 constexpr std::size_t kMostGroups = 100, kMostPhases = 1000, kMostThreadGroups = 1000;
 constexpr std::uint64_t kMostFileSize = 1ull << 44, kMostBytes = 1ull << 60;
@@ -294,6 +294,7 @@ class Reader {
         {{"cold", Caches::cold}, {"keep", Caches::keep}, {"warm", Caches::warm}}};
     map.read("caches", phase.caches,
              [&](const YamlValue& value) { return meaning_of(value, kCaches); });
+    map.read_duration("idle", phase.idle_ns);
     map.read_duration("warm_up", phase.warm_up_ns);
     constexpr std::array<Words<RequestEngine>, 3> kEngines = {
         {{"auto", RequestEngine::automatic},

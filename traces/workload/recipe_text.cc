@@ -34,6 +34,7 @@ std::string describe_files(const RecipeFiles& files) {
     words.push_back(counted(files.count, "file", "files") +
                     (files.fill > 0 ? fmt::format(", {} of the free space", percent_of(files.fill))
                                     : " of " + format_binary_size(files.size)));
+    if (files.limit > 0) words.push_back("at most " + format_binary_size(files.limit));
     if (files.compressed_permille < 1000) {
       words.push_back(fmt::format("compresses to {:.6g} %", files.compressed_permille / 10.0));
     }
@@ -130,6 +131,7 @@ std::string describe_phase(const RecipePhase& phase) {
   if (phase.stop.bytes > 0) ends.push_back(format_binary_size(phase.stop.bytes));
   if (phase.stop.passes > 0) ends.push_back(counted(phase.stop.passes, "pass", "passes"));
   WordList words = {"ends after " + (ends.empty() ? "1 pass" : joined(ends, " or "))};
+  if (phase.idle_ns > 0) words.push_back("after an idle time of " + time_of(phase.idle_ns));
   if (phase.warm_up_ns > 0) words.push_back("warm-up of " + time_of(phase.warm_up_ns));
   if (!phase.measured) words.emplace_back("not measured");
   if (phase.caches != Caches::cold) {

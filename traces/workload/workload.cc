@@ -30,6 +30,24 @@ std::uint64_t parts_of(const Recipe& recipe) {
   return parts;
 }
 
+std::string read_analysis(const YamlValue& value, const Recipe& recipe) {
+  constexpr std::string_view kWriteCache = "write-cache";
+  if (value.text() != kWriteCache) {
+    value.fail(fmt::format("must be {}, not '{}'", kWriteCache, printable(value.text())));
+  }
+  bool writes = false;
+  for (const RecipePhase& phase : recipe.phases) {
+    if (!phase.measured && !writes) continue;  // it prepares
+    writes = phase.measured && only_writes(phase);
+    if (writes) continue;
+    value.fail(fmt::format(
+        "needs measured phases that only write from the first one on, and phase '{}' is none",
+        printable(phase.name)));
+  }
+  if (!writes) value.fail("needs phases that write");
+  return std::string(kWriteCache);
+}
+
 }  // namespace
 
 void Workload::read(Sweep sweep) {
@@ -51,6 +69,7 @@ void Workload::read(Sweep sweep) {
     runs = static_cast<std::uint32_t>(value->whole_number(1, kMostRuns));
   }
   const Recipe recipe = read_recipe(document_, sweep);
+  if (const YamlValue* value = map.find("analysis")) analysis = read_analysis(*value, recipe);
   sweep.settle();
   const auto at_most = [&](std::uint64_t number, std::uint64_t most, std::string_view what) {
     if (number <= most / sweep.points()) return;
@@ -61,7 +80,8 @@ void Workload::read(Sweep sweep) {
   at_most(parts_of(recipe), kMostParts, "phases, threads and steps");
   for (std::uint64_t point = 1; point < sweep.points(); ++point) {
     sweep.go_to(point);
-    read_recipe(document_, sweep);
+    const Recipe other = read_recipe(document_, sweep);
+    if (const YamlValue* value = map.find("analysis")) read_analysis(*value, other);
   }
   sweep_ = std::move(sweep);
 }

@@ -32,6 +32,7 @@ class Workload {
   std::string notes;                      // which figures are printed, remembered or assumed
   std::vector<std::string> file_systems;  // names of --fs
   std::uint32_t runs = 6;
+  std::string analysis;  // JobRecord::analysis
 
   // The keys accepted by set_values.
   const std::vector<SweepKey>& keys() const { return sweep_.keys(); }
