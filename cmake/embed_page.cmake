@@ -21,7 +21,7 @@ function(policy_hash text result)
 endfunction()
 
 set(script "'use strict';\n(() => {\n")
-foreach(name elements format palette charts prediction summary comparison ranking indexes views cells over_time clients tails measurements environment history main)
+foreach(name elements format palette charts prediction summary comparison ranking indexes write_caches views cells over_time clients tails measurements environment history main)
   file(READ ${FOLDER}/${name}.js text)
   string(APPEND script "${text}")
 endforeach()

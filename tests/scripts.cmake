@@ -44,7 +44,7 @@ set(integration_tests ownership 35 drive_condition 30 resume 15 ownership_machin
     package 12 programs 10 input 8 live 8 volumes 8 model_drive 8 interrupt 8 record_calls 6 identity 6 refusal 20 several_volumes 6 clients 25 names 5 file_systems 9 record_roots 5 parts 12
     completion 4 work 10 places 12 workload_schema 4 trees 4 replay 4 limits 4 portable 6 record_compat 3 people 3 recording_check 3 result_schema 3
     process_limits 15 index 3 predict 8 compare 2 figures 12 man 1 sessions 20 libraries 8 denied_calls 20
-    control_groups 45 copy_command 8 failed_work 2 file_system_features 1 record_bind_mounts 1 record_place 7 hung_share 30 bisect 15)
+    control_groups 45 copy_command 8 failed_work 2 file_system_features 1 record_bind_mounts 1 record_place 7 hung_share 30 bisect 15 write_cache 40)
 # A test that is not in the list would never run.
 file(GLOB integration_files CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}/integration integration/*_test.py)
 foreach(file ${integration_files})

@@ -22,6 +22,7 @@
 #include "replay/report/ranking_data.h"
 #include "replay/report/report_page.h"
 #include "replay/report/tails_data.h"
+#include "replay/report/write_cache.h"
 #include "replay/results/block_baseline.h"
 #include "replay/results/failures.h"
 #include "replay/results/json_members.h"
@@ -167,6 +168,27 @@ Json baselines_data(const Result& result) {
   return list;
 }
 
+Json write_caches_data(const Result& result) {
+  const auto points = [](const std::vector<std::pair<double, double>>& list) {
+    Json json = Json::array();
+    for (const auto& [bytes, rate] : list) json.push_back({{"x", bytes}, {"y", rate}});
+    return json;
+  };
+  Json list = Json::array();
+  for (const WriteCacheReport& report : write_caches_of(result)) {
+    Json& json = list.emplace_back(Json{{"subject", report.subject},
+                                        {"finding", report.finding},
+                                        {"notes", report.notes},
+                                        {"rows", Json::array()},
+                                        {"course", points(report.course)},
+                                        {"levels", points(report.levels)}});
+    for (const WriteCacheReport::Row& row : report.rows) {
+      json["rows"].push_back({row.what, row.figure, row.interval});
+    }
+  }
+  return list;
+}
+
 Json to_json(const ReportedResult& reported, const std::string& name, const PageDetail& detail) {
   const Result& result = reported.result;
   Json json = {{"name", name},
@@ -183,6 +205,7 @@ Json to_json(const ReportedResult& reported, const std::string& name, const Page
                {"volumes", Json::array()},
                {"warnings", result.warnings},
                {"baselines", baselines_data(result)},
+               {"write_caches", write_caches_data(result)},
                {"all_measurements", result.measurements.size()},
                {"measurements", Json::array()}};
   for (const VolumeDescription& volume : result.volumes) json["volumes"].push_back(to_json(volume));

@@ -17,6 +17,7 @@
 #include "replay/report/figures.h"
 #include "replay/report/markdown.h"
 #include "replay/report/text_reports.h"
+#include "replay/report/write_cache.h"
 #include "replay/results/client_samples.h"
 
 namespace filereel {
@@ -151,6 +152,17 @@ void add_work(const Result& result, std::vector<std::string>& list) {
   }
 }
 
+std::string write_cache_section(const WriteCacheReport& report) {
+  std::string text =
+      fmt::format("Write cache of {}\n\n", markdown_text(report.subject + ": " + report.finding));
+  std::vector<MarkdownRow> rows = {{"write cache", "", "95 % interval"}};
+  for (const WriteCacheReport::Row& row : report.rows) {
+    rows.push_back({row.what, row.figure, row.interval});
+  }
+  if (rows.size() > 1) text += markdown_table(rows) + "\n";
+  return text + markdown_bullets(report.notes);
+}
+
 std::string results_section(std::span<const ReportedResult> results,
                             const Conclusions& conclusions) {
   const Overview& overview = conclusions.overview;
@@ -158,6 +170,11 @@ std::string results_section(std::span<const ReportedResult> results,
       "## {}\n\n", results.size() == 1 ? markdown_text(result_names(results).front()) : "Results");
   text += results_table(results, overview, conclusions.standings);
   text += clients_section(results, overview);
+  for (const ReportedResult& reported : results) {
+    for (const WriteCacheReport& report : write_caches_of(reported.result)) {
+      text += write_cache_section(report);
+    }
+  }
   text +=
       "Medians with 95 % intervals, from six runs on, otherwise with minimum and maximum; "
       "percentiles and maxima of latency are those of all samples together; 1 MB is 10^6 bytes";

@@ -1,6 +1,5 @@
 """Reports in a browser: nothing is loaded, every chart is drawn, and the figures are the result's."""
 
-import base64
 import contextlib
 import csv
 import functools
@@ -8,13 +7,13 @@ import io
 import json
 import math
 import pathlib
+import re
 import signal
 import statistics
 import sys
 import unittest
-import zlib
 
-from support import IntegrationTest, find, have, main, wait_until, why_not
+from support import IntegrationTest, find, have, main, numbers, packed, wait_until, why_not
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import made_result  # noqa: E402 (its folder is not a package)
@@ -141,23 +140,6 @@ def number(value):
                 break
     digits = 0 if value >= 99.95 else 1 if value >= 9.995 else 2
     return f"{value:.{digits}f}{unit}"
-
-
-def numbers(text):
-    """Those of a course: base64 of a zlib stream of ZigZag LEB128, negative ones for runs of zeros."""
-    values, at, packed = [], 0, zlib.decompress(base64.b64decode(text))
-    while at < len(packed):
-        value = shift = 0
-        while True:
-            byte = packed[at]
-            at += 1
-            value |= (byte if shift == 56 else byte & 0x7f) << shift
-            shift += 7
-            if shift > 56 or byte < 0x80:
-                break
-        value = value >> 1 ^ -(value & 1)
-        values += [value] if value >= 0 else [0] * -value
-    return values
 
 
 def cells_of(sample, bins=68):
@@ -558,6 +540,34 @@ class KeptResults(ReportTest):
         self.assertEqual([point["x"] for point in counted["data"]], [4, 5, 6, 7, 8])
         self.assertEqual([point["y"] for point in earlier["data"]], [900.5, 700.25, 500.125])
         self.assertEqual(earlier["label"], "before the steady state")
+        self.assert_quiet()
+
+    def test_a_write_cache_is_a_table_and_a_chart_over_the_bytes_written(self):
+        self.filereel("run", "create-files", "--near", self.folder("near"), "--scale", "0.01", "--runs", "1",
+                      "--json", "r.json")
+        result = self.result()
+        result["plan"]["jobs"][0]["analysis"] = "write-cache"
+        sample = result["measurements"][0]["samples"][0]
+        sample["elapsed_s"] = sample["durable_s"] = 20
+        fast, slow = 100_000_000, 20_000_000
+        sample["rates"] = {"interval_s": 0.5, "bytes": packed([fast] * 6 + [slow] * 34)}
+        (self.scratch / "r.json").write_text(json.dumps(result))
+        self.filereel("report", "r.json", "--markdown", "r.md")
+        text = (self.scratch / "r.md").read_text()
+        self.assertIn("600 MB at 200 MB/s, then 40.0 MB/s", text)
+        self.open(self.report(self.scratch / "r.json"))
+        self.assert_drawn()
+        (chart,) = [one for one in self.script(CHARTS) if one["title"].startswith("Rate over bytes written")]
+        measured, levels = (one["data"] for one in chart["datasets"])
+        self.assertEqual([point["y"] for point in measured], [200] * 6 + [40] * 34)
+        self.assertEqual(measured[0]["x"], fast / 2)
+        self.assertEqual(measured[-1]["x"], 6 * fast + 33.5 * slow)
+        self.assertEqual(levels, [{"x": 0, "y": 200}, {"x": 6 * fast, "y": 200}, {"x": 6 * fast, "y": 40},
+                                  {"x": 6 * fast + 34 * slow, "y": 40}])
+        page = self.script("return document.getElementById('main').textContent")
+        for row in re.findall(r"^\| (size|rate from .*?) +\| +(.*?) +\| +(.*?) +\|$", text, re.MULTILINE):
+            for cell in row:
+                self.assertIn(cell, page)
         self.assert_quiet()
 
     def test_a_sweep_shows_its_matrix_as_curves(self):

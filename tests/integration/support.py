@@ -1,6 +1,7 @@
 """What the integration tests share: scratch folders, runs of filereel, mounts, and the check that
 nothing of filereel's is left behind."""
 
+import base64
 import contextlib
 import hashlib
 import json
@@ -14,6 +15,7 @@ import sys
 import tempfile
 import time
 import unittest
+import zlib
 
 FILEREEL = os.environ.get("FILEREEL", "filereel")
 if "/" in FILEREEL:
@@ -596,6 +598,35 @@ class VolumesTest(IntegrationTest):
         call("rm", "-rf", folder)
         folder.mkdir()
         return folder
+
+
+def numbers(text):
+    """Those of a course: base64 of a zlib stream of ZigZag LEB128, negative ones for runs of zeros."""
+    values, at, packed = [], 0, zlib.decompress(base64.b64decode(text))
+    while at < len(packed):
+        value = shift = 0
+        while True:
+            byte = packed[at]
+            at += 1
+            value |= (byte if shift == 56 else byte & 0x7f) << shift
+            shift += 7
+            if shift > 56 or byte < 0x80:
+                break
+        value = value >> 1 ^ -(value & 1)
+        values += [value] if value >= 0 else [0] * -value
+    return values
+
+
+def packed(values):
+    """The inverse of numbers(), without runs of zeros."""
+    coded = bytearray()
+    for value in values:
+        value <<= 1
+        while value >= 0x80:
+            coded.append(value & 0x7f | 0x80)
+            value >>= 7
+        coded.append(value)
+    return base64.b64encode(zlib.compress(bytes(coded))).decode()
 
 
 def main():

@@ -16,6 +16,7 @@
 #include "filesets/system/search.h"
 #include "filesets/system/units.h"
 #include "replay/report/figures.h"
+#include "replay/report/write_cache.h"
 #include "replay/results/block_baseline.h"
 #include "replay/results/failures.h"
 #include "replay/results/metrics.h"
@@ -190,6 +191,20 @@ std::string file_system_tables(const Result& result, const std::string& file_sys
   return text + clients_table(result, file_system, bold);
 }
 
+std::string write_cache_table(const WriteCacheReport& report, const Bold& bold) {
+  std::string text = wrapped(
+      printable_line(fmt::format("write cache of {}: {}", report.subject, report.finding)), 2);
+  if (!report.rows.empty()) {
+    Rows rows = {{"write cache", "", "95 % interval"}};
+    for (const WriteCacheReport::Row& row : report.rows) {
+      rows.push_back({row.what, row.figure, row.interval});
+    }
+    text += format_table(rows, bold);
+  }
+  for (const std::string& note : report.notes) text += wrapped(note, 2);
+  return text + "\n";
+}
+
 std::string control_line(const Result& result) {
   std::vector<std::string> targets;
   for (const Result& control : result.control) {
@@ -215,6 +230,9 @@ std::string tables(const Result& result, const Bold& bold) {
   std::string text;
   for (const std::string& name : file_systems_of(result)) {
     text += file_system_tables(result, name, bold);
+  }
+  for (const WriteCacheReport& report : write_caches_of(result)) {
+    text += write_cache_table(report, bold);
   }
   const bool single = result.measurements.size() == 1;
   if (single && result.measurements.front().replay) {

@@ -16,6 +16,7 @@ if (data.devices) {
   showComparison(data);
   showRanking(data);
   showIndexes(data);
+  showWriteCaches(data);
   showResults(data);
   showMeasurements(data);
   showWork(data);
