@@ -213,7 +213,7 @@ std::vector<std::string> set_time(Recipe& recipe, std::uint64_t time_ns) {
 bool start_from_same_files(const Recipe& a, const Recipe& b) {
   const auto same = [](const RecipeFiles& files, const RecipeFiles& other) {
     return files.name == other.name && files.set == other.set && files.count == other.count &&
-           files.size == other.size && files.fill == other.fill && files.limit == other.limit &&
+           files.size == other.size && files.fill == other.fill &&
            files.compressed_permille == other.compressed_permille &&
            files.per_directory == other.per_directory && files.exist == other.exist &&
            files.volumes == other.volumes;

@@ -33,7 +33,6 @@ Json to_json(const RecipeFiles& files) {
   } else {
     json["count"] = files.count;
     files.fill > 0 ? json["fill_share"] = files.fill : json["bytes"] = files.size;
-    if (files.limit > 0) json["limit_bytes"] = files.limit;
     json["compressed_share"] = files.compressed_permille / 1000.0;
     if (files.per_directory > 0) json["per_directory"] = files.per_directory;
   }

@@ -322,7 +322,7 @@ class WorkloadJob final : public PlainJob {
   }
 
   std::unique_ptr<FittedJob> fit(std::uint64_t point, const FittingPlace& place) const override {
-    Recipe recipe = limited_recipe(point);
+    Recipe recipe = recipe_of_client(point, place.client.trees());
     recipe.seed = place.client.seed_of(recipe.seed);
     if (place.client.share) share_recipe(recipe, place.client.parts());
     name_volumes(recipe, std::max<std::size_t>(1, place.volumes.all().size()));
@@ -349,15 +349,20 @@ class WorkloadJob final : public PlainJob {
   }
 
  private:
-  Recipe limited_recipe(std::uint64_t point) const {
+  // Of one of so many clients with files of their own.
+  Recipe recipe_of_client(std::uint64_t point, std::uint32_t trees) const {
     Recipe recipe = workload_.recipe(point, options_.scale);
     for (RecipeFiles& files : recipe.files) {
-      if (files.fill > 0) files.limit = options_.limit;
+      if (files.fill > 0) files.limit = options_.limit / trees;
+    }
+    // The null engine has no drive that could rest.
+    for (RecipePhase& phase : recipe.phases) {
+      if (options_.engine == EngineKind::null) phase.idle_ns = 0;
     }
     return recipe;
   }
   Recipe recipe_at(std::uint64_t point) const {
-    Recipe recipe = limited_recipe(point);
+    Recipe recipe = recipe_of_client(point, 1);
     if (options_.time_ns) set_time(recipe, *options_.time_ns);
     return recipe;
   }

@@ -152,9 +152,11 @@ void add_work(const Result& result, std::vector<std::string>& list) {
   }
 }
 
-std::string write_cache_section(const WriteCacheReport& report) {
+// `of`: the result, in front of the subject.
+std::string write_cache_section(const WriteCacheReport& report, const std::string& of) {
   std::string text =
-      fmt::format("Write cache of {}\n\n", markdown_text(report.subject + ": " + report.finding));
+      fmt::format("### Write cache of {}\n\n{}\n\n", markdown_text(of + report.subject),
+                  markdown_text(sentence_of(report.finding)));
   std::vector<MarkdownRow> rows = {{"write cache", "", "95 % interval"}};
   for (const WriteCacheReport::Row& row : report.rows) {
     rows.push_back({row.what, row.figure, row.interval});
@@ -170,9 +172,10 @@ std::string results_section(std::span<const ReportedResult> results,
       "## {}\n\n", results.size() == 1 ? markdown_text(result_names(results).front()) : "Results");
   text += results_table(results, overview, conclusions.standings);
   text += clients_section(results, overview);
-  for (const ReportedResult& reported : results) {
-    for (const WriteCacheReport& report : write_caches_of(reported.result)) {
-      text += write_cache_section(report);
+  const std::vector<std::string> names = result_names(results);
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    for (const WriteCacheReport& report : write_caches_of(results[i].result)) {
+      text += write_cache_section(report, results.size() > 1 ? names[i] + ", " : "");
     }
   }
   text +=

@@ -98,9 +98,8 @@ bool belong_together(const ReportedResult& first, const ReportedResult& second) 
   return !result.label.empty() || (!drives.empty() && !measure_the_same(result, other));
 }
 
-void add_samples(const Measurement& more, Measurement& measurement) {
-  std::uint32_t runs = 0;
-  for (const Sample& sample : measurement.samples) runs = std::max(runs, sample.run);
+// `runs`: before those of the samples.
+void add_samples(const Measurement& more, std::uint32_t runs, Measurement& measurement) {
   for (Sample sample : more.samples) {
     sample.run += runs;
     measurement.samples.push_back(std::move(sample));
@@ -111,8 +110,13 @@ void add_samples(const Measurement& more, Measurement& measurement) {
 
 void add_measurements(const Result& more, Result& result) {
   std::map<std::pair<MeasurementKey, std::string>, std::size_t> places;
+  // By job, so that samples of one repetition keep a number in common.
+  std::map<std::string, std::uint32_t> runs;
   for (std::size_t i = 0; i < result.measurements.size(); ++i) {
-    places.emplace(measurement_id(result.measurements[i]), i);
+    const Measurement& measurement = result.measurements[i];
+    places.emplace(measurement_id(measurement), i);
+    std::uint32_t& last = runs[measurement.workload];
+    for (const Sample& sample : measurement.samples) last = std::max(last, sample.run);
   }
   for (const Measurement& measurement : more.measurements) {
     const auto [place, is_new] =
@@ -120,7 +124,7 @@ void add_measurements(const Result& more, Result& result) {
     if (is_new) {
       result.measurements.push_back(measurement);
     } else {
-      add_samples(measurement, result.measurements[place->second]);
+      add_samples(measurement, runs[measurement.workload], result.measurements[place->second]);
     }
   }
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "replay/results/result.h"
+#include "replay/statistics/levels.h"
 #include "replay/statistics/summary.h"
 
 namespace filereel {
@@ -25,19 +26,20 @@ struct Estimate {
 struct RateLevel {
   double begin_bytes = 0;  // written since the start of the phase
   Estimate end_bytes;
-  Estimate rate;
-  double first = 0, last = 0;  // at its ends; see Level
+  Level level;
 
-  // Whether it falls or rises by kLeastChange or more.
-  bool drifts() const;
+  Estimate rate() const { return {level.mean, level.interval}; }
 };
 
 // What an idle time gives back.
 struct CacheRecovery {
-  std::string phase;
-  double idle_s = 0;      // from the last durable byte before to the first write after
-  Estimate bytes;         // written at the fast rate
-  bool at_least = false;  // the phase ended before the rate fell
+  std::string phase = {};
+  double idle_s = 0;         // from the last durable byte before to the first write after
+  Estimate bytes = {};       // written at the fast rate
+  bool at_least = false;     // the phase ended before the rate fell
+  std::string unknown = {};  // why there are no bytes; "" if there are
+
+  bool is_measured() const { return !at_least && unknown.empty(); }
 };
 
 // A repetition.
@@ -46,12 +48,12 @@ struct WriteCache {
   std::vector<RateLevel> levels;  // at least one
   std::optional<Estimate> size;   // bytes until the rate first falls; nothing: it never does
   std::vector<CacheRecovery> recoveries;  // in their order; empty without a size
-  // Bytes per second of idle time, from the longest one that did not give back everything.
+  // Bytes per second of idle time, after the longest one up to which what comes back grows with it.
   std::optional<Estimate> refill;
 };
 
-// Of the sample of the first phase and those of the later ones in the same repetition. Nothing if
-// the first one has no rates, or is shorter than five seconds.
+// Of the sample of the first phase and those of the later ones in the same repetition; null: that
+// phase has none. Nothing if the first one failed, has no rates or is shorter than five seconds.
 std::optional<WriteCache> write_cache_of(
     const Sample& first, std::span<const std::pair<std::string, const Sample*>> later);
 

@@ -253,6 +253,7 @@ Sample merge_samples(std::span<const ClientSample> clients) {
   const Sample& first = clients.front().sample;
   const double base_s = start_of(std::ranges::min(clients, {}, start_of));
   Sample all;
+  if (clients.size() == 1) all.rates = first.rates;
   all.run = first.run;
   all.started_s = first.started_s;
   all.cold_method = first.cold_method;

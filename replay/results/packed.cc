@@ -281,9 +281,13 @@ TimeGrid unpack_course(const Course& course) {
 }
 
 std::vector<std::uint64_t> unpack_rates(const RateSeries& rates) {
-  constexpr std::size_t kMost = 10'000'000;  // two months
-  if (!(rates.interval_s > 0)) refuse("invalid interval width");
-  return unpack_numbers(rates.bytes, kMost);
+  constexpr std::uint64_t kMost = 10'000'000;
+  constexpr double kShortest = 0.01;
+  if (!(rates.interval_s >= kShortest)) refuse("invalid interval width");
+  if (rates.intervals > kMost) refuse(fmt::format("more than {}", counted(kMost, "interval")));
+  std::vector<std::uint64_t> bytes = unpack_numbers(rates.bytes, rates.intervals);
+  bytes.resize(rates.intervals);
+  return bytes;
 }
 
 ClientCourse unpack_client_course(const ClientFigures& client) {

@@ -43,8 +43,8 @@ Course pack_course(const TimeGrid& grid);
 // Throws Error(unusable_input) for invalid text.
 TimeGrid unpack_course(const Course& course);
 
-// The bytes by interval. Throws Error(unusable_input) for invalid text, and for an interval that is
-// not above 0.
+// The bytes by interval. Throws Error(unusable_input) for invalid text, intervals of less than 10
+// ms, and more than 10 million.
 std::vector<std::uint64_t> unpack_rates(const RateSeries& rates);
 
 // The bytes and operations of a client by interval; both of the same length.

@@ -74,7 +74,8 @@ inline constexpr auto kMembers<Course> =
 
 template <>
 inline constexpr auto kMembers<RateSeries> =
-    std::tuple{Member{"interval_s", &RateSeries::interval_s}, Member{"bytes", &RateSeries::bytes}};
+    std::tuple{Member{"interval_s", &RateSeries::interval_s},
+               Member{"intervals", &RateSeries::intervals}, Member{"bytes", &RateSeries::bytes}};
 
 template <>
 inline constexpr auto kMembers<DivergenceExample> =

@@ -56,6 +56,7 @@ struct Course {
 // any duration. What came after the last whole interval is the rest of Sample::bytes and elapsed_s.
 struct RateSeries {
   double interval_s = 0;
+  std::uint64_t intervals = 0;
   std::string bytes;  // pack_numbers; trailing zeros are left out
 };
 

@@ -200,8 +200,7 @@ std::optional<StepSamples> measure_step(const FittedJob& job, std::size_t step,
   if (options.verify == Verification::content) replay_options.verify = Verify::content;
   if (!options.may_diverge) replay_options.stop_on_divergence = true;
   replay_options.stop = options.stop;
-  ReplayProgress own_progress;
-  replay_options.progress = options.progress ? options.progress : &own_progress;
+  replay_options.progress = options.progress;
   std::uint64_t released_ns = 0;
   replay_options.gate = [&](const std::function<void()>& begin) {
     options.gate ? options.gate(begin) : begin();
@@ -214,7 +213,7 @@ std::optional<StepSamples> measure_step(const FittedJob& job, std::size_t step,
   };
   const PathTable& paths = *replayed->trace.paths;
   std::optional<RateSampler> rates;
-  if (what.rates) rates.emplace(*replay_options.progress);
+  if (what.rates && options.progress) rates.emplace(*options.progress);
   begin_sample(sample, used, options.run_began_ns);
   const std::array<int, kRoles> roots = roots_of(volumes, what.volumes);
   const std::string named =

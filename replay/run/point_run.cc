@@ -96,10 +96,11 @@ StepInfo step_info(const PointRun& point_run) {
 
 // Without I/O, for the time of a condition or of a step. Returns false if the stop was requested.
 bool idle_before(const PointRun& point_run, std::uint64_t idle_ns) {
-  if (idle_ns == 0 || !point_run.volumes.near) return true;
-  return rest_drive(idle_ns, {.observer = point_run.observer,
-                              .step = step_info(point_run),
-                              .stop = point_run.request.stop});
+  if (idle_ns == 0) return true;
+  Preparing preparing{
+      .observer = point_run.observer, .step = step_info(point_run), .stop = point_run.request.stop};
+  preparing.step.left_s = point_run.estimate.left_s();
+  return rest_drive(idle_ns, preparing);
 }
 
 bool measure_steps(const PointRun& point_run, const ClientWork& work, std::size_t measurement) {
@@ -115,9 +116,10 @@ bool measure_steps(const PointRun& point_run, const ClientWork& work, std::size_
     info.files = steps[i].files;
     info.operations = steps[i].operations;
     info.seconds = steps[i].ends_after_s;
-    info.expected_s = point_run.estimate.step_s();
+    const double idle_s = static_cast<double>(steps[i].idle_ns) * 1e-9;  // is over
+    info.expected_s = std::max(0.0, point_run.estimate.step_s() - idle_s);
     info.expected_is_measured = point_run.estimate.step_is_measured();
-    info.left_s = point_run.estimate.left_s();
+    info.left_s = std::max(0.0, point_run.estimate.left_s() - idle_s);
     const std::size_t count = measurements_of(steps[i]);
     const auto places = std::span(point_run.side.result->measurements).subspan(measurement, count);
     measurement += count;

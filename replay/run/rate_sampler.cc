@@ -29,10 +29,9 @@ void RateSampler::work() {
   std::uint64_t due_ns = start_ns + kIntervalNs, counted = 0;
   while (true) {
     const std::uint64_t now = now_ns();
-    if (now < due_ns && wait(std::chrono::nanoseconds(due_ns - now))) return;
+    if (now < due_ns) wait(std::chrono::nanoseconds(due_ns - now));
     const ProgressSnapshot look = progress_.times_and_bytes();
-    if (look.times.end_ns > 0) return;  // the counts may be of any time until then
-    const std::uint64_t look_ns = now_ns();
+    const std::uint64_t look_ns = look.times.end_ns > 0 ? look.times.end_ns : now_ns();
     for (; due_ns <= look_ns; due_ns += kIntervalNs) {
       const double share =
           static_cast<double>(due_ns - last_ns) / static_cast<double>(look_ns - last_ns);
@@ -41,6 +40,7 @@ void RateSampler::work() {
       bytes_.push_back(last_bytes + more - counted);
       counted = last_bytes + more;
     }
+    if (ended_ || look.times.end_ns > 0) return;
     last_ns = look_ns;
     last_bytes = look.bytes;
   }
@@ -57,7 +57,9 @@ void RateSampler::end() {
 
 RateSeries RateSampler::series() {
   end();
-  return {.interval_s = static_cast<double>(kIntervalNs) * 1e-9, .bytes = pack_numbers(bytes_)};
+  return {.interval_s = static_cast<double>(kIntervalNs) * 1e-9,
+          .intervals = bytes_.size(),
+          .bytes = pack_numbers(bytes_)};
 }
 
 }  // namespace filereel

@@ -11,7 +11,8 @@
 namespace filereel {
 namespace {
 
-constexpr std::size_t kLeastValues = 2;  // of a level
+constexpr std::size_t kLeastValues = 2;     // of a level
+constexpr std::size_t kPartsForDrift = 10;  // of its values
 
 // Sums for the mean and the squared deviations of any part in constant time.
 class Sums {
@@ -166,6 +167,10 @@ std::span<const double> without_edges(std::span<const double> series, const Leve
 
 }  // namespace
 
+bool Level::drifts() const {
+  return difference(first, last) >= kLeastChange;
+}
+
 Interval interval_of_mean(std::span<const double> values) {
   constexpr std::size_t kBatches = 10;
   constexpr double kConfidence = 0.975;  // one-sided, of 95 %
@@ -206,7 +211,7 @@ std::vector<Level> levels_of(std::span<const double> series, std::size_t shortes
     level.mean = mean(values);
     level.interval = interval_of_mean(values);
     const std::size_t few =
-        std::min(values.size(), std::max<std::size_t>(kLeastValues, values.size() / 10));
+        values.size() < kLeastForDrift ? values.size() : values.size() / kPartsForDrift;
     level.first = mean(values.first(few));
     level.last = mean(values.last(few));
   }

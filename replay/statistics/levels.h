@@ -21,9 +21,13 @@ struct Level {
   // a part of both levels.
   double mean = 0;
   Interval interval = {};  // interval_of_mean
-  // Means of the first and the last tenth of these values: they differ if the level drifts.
+  // Means of the first and the last tenth of these values; of fewer than kLeastForDrift, `mean`.
   double first = 0, last = 0;
+
+  // Whether they differ by kLeastChange or more.
+  bool drifts() const;
 };
+inline constexpr std::size_t kLeastForDrift = 50;
 
 // Neighbours whose means differ by less are one level, as a share of the larger.
 inline constexpr double kLeastChange = 0.2;

@@ -550,11 +550,12 @@ class KeptResults(ReportTest):
         sample = result["measurements"][0]["samples"][0]
         sample["elapsed_s"] = sample["durable_s"] = 20
         fast, slow = 100_000_000, 20_000_000
-        sample["rates"] = {"interval_s": 0.5, "bytes": packed([fast] * 6 + [slow] * 34)}
+        sample["bytes"] = 6 * fast + 34 * slow
+        sample["rates"] = {"interval_s": 0.5, "intervals": 40, "bytes": packed([fast] * 6 + [slow] * 34)}
         (self.scratch / "r.json").write_text(json.dumps(result))
         self.filereel("report", "r.json", "--markdown", "r.md")
         text = (self.scratch / "r.md").read_text()
-        self.assertIn("600 MB at 200 MB/s, then 40.0 MB/s", text)
+        self.assertIn("600 MB at 200 MB/s, then 40.0 MB/s.", text)
         self.open(self.report(self.scratch / "r.json"))
         self.assert_drawn()
         (chart,) = [one for one in self.script(CHARTS) if one["title"].startswith("Rate over bytes written")]
@@ -565,7 +566,9 @@ class KeptResults(ReportTest):
         self.assertEqual(levels, [{"x": 0, "y": 200}, {"x": 6 * fast, "y": 200}, {"x": 6 * fast, "y": 40},
                                   {"x": 6 * fast + 34 * slow, "y": 40}])
         page = self.script("return document.getElementById('main').textContent")
-        for row in re.findall(r"^\| (size|rate from .*?) +\| +(.*?) +\| +(.*?) +\|$", text, re.MULTILINE):
+        rows = re.findall(r"^\| (size|rate from .*?) +\| +(.*?) +\| +(.*?) +\|$", text, re.MULTILINE)
+        self.assertEqual(len(rows), 3, text)
+        for row in rows:
             for cell in row:
                 self.assertIn(cell, page)
         self.assert_quiet()

@@ -81,17 +81,18 @@ class WriteCache(IntegrationTest):
         first, second = (one["samples"][0] for one in result["measurements"])
         idle = second["started_s"] - first["started_s"] - first["durable_s"]
         self.assertGreaterEqual(idle, IDLE_S)
-        self.assertIn(f"back after {idle:.2f} s", out)
-        gaps = [later.arrival_ns - earlier.completion_ns for earlier, later in zip(log, log[1:])]
-        self.assert_near(max(gaps) * 1e-9, idle)
+        self.assertLess(abs(float(re.search(r"back after ([\d.]+) s", out)[1]) - idle), 0.01)
+        # In the middle of the log: before the first phase, mkfs has waited for filereel.
+        written = log[len(log) // 4:]
+        gaps = [later.arrival_ns - earlier.completion_ns for earlier, later in zip(written, written[1:])]
+        self.assertGreaterEqual(max(gaps) * 1e-9, idle)
 
     def check_rates(self, sample):
         rates = sample["rates"]
         self.assertEqual(rates["interval_s"], 0.5)
-        counted = numbers(rates["bytes"])
-        self.assertLessEqual(len(counted), sample["elapsed_s"] / 0.5)
-        self.assertGreaterEqual(len(counted), int(sample["elapsed_s"] / 0.5) - 1)
+        self.assertEqual(rates["intervals"], int(sample["elapsed_s"] / 0.5))
         # What is missing was written after the last whole interval.
+        counted = numbers(rates["bytes"])
         self.assertLessEqual(sum(counted), sample["bytes"])
         self.assertLess(sample["bytes"] - sum(counted), 0.5 * FAST * 1.2)
 

@@ -36,7 +36,7 @@ bool Heat::throttles(std::uint64_t begin_ns) {
 }
 
 void Heat::add(std::uint64_t bytes, std::uint64_t begin_ns, std::uint64_t end_ns) {
-  cool_until(end_ns);
+  cool(end_ns);
   // At the rate `at`, the time in which so many bytes come balances what they warm.
   constexpr double kNsPerSecond = 1e9;
   const double balanced_ns =
@@ -53,11 +53,15 @@ void Heat::replace(const Temperature& script) {
 }
 
 void Heat::cool_until(std::uint64_t time_ns) {
+  cool(time_ns);
+  check_limits();
+}
+
+void Heat::cool(std::uint64_t time_ns) {
   if (time_ns <= time_ns_) return;
   const double left = left_after(decays(time_ns - time_ns_, script_.half_time_ns));
   celsius_ = script_.idle + (celsius_ - script_.idle) * left;
   time_ns_ = time_ns;
-  check_limits();
 }
 
 void Heat::check_limits() {

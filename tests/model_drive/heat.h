@@ -33,6 +33,7 @@ class Heat {
   double celsius() const { return celsius_; }
 
  private:
+  void cool(std::uint64_t time_ns);
   void check_limits();
 
   Temperature script_;

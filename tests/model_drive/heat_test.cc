@@ -82,6 +82,17 @@ TEST_CASE("a hot drive is throttled until it is cooler than it was when it began
   CHECK_FALSE(heat.throttles(time + 8'500 * kMs));
 }
 
+TEST_CASE("a transfer that keeps a hot drive warm keeps it throttled") {
+  Heat heat(kWarm, 0);
+  heat.add(20'000'000'000, 0, 46'440 * kMs);
+  std::uint64_t time = 46'440 * kMs;
+  REQUIRE(heat.throttles(time));
+  // Without it, the drive would be far below 70 at its end. At 150 MB/s it approaches 72.5.
+  heat.add(15'000'000'000, time, time + 100'000 * kMs);
+  CHECK(heat.celsius() > 70);
+  CHECK(heat.throttles(time + 100'000 * kMs));
+}
+
 TEST_CASE("another script finds the same temperature and has its own limits") {
   Heat heat(kWarm, 0);
   heat.add(4'000'000'000, 0, 20'000 * kMs);  // 60

@@ -11,7 +11,7 @@
 
 namespace filereel::model_drive {
 
-// All is a function of the scripts and of the requests, which come in the order of arrival. For one
+// Its answers depend on the scripts and the requests, which come in the order of arrival. For one
 // thread at a time.
 class Medium {
  public:
@@ -41,7 +41,7 @@ class Medium {
   std::uint64_t write(std::uint64_t offset, std::uint64_t length, std::uint64_t ready_ns);
   // To the path when it is free, with its rates multiplied with the factor (below). Gives the end.
   std::uint64_t write_through_cache(std::uint64_t length, std::uint64_t factor);
-  // The path has nothing to do until then, and the cache gets free.
+  // The path has nothing to do until then, and the cache is freed.
   void rest_until(std::uint64_t time_ns);
   // What rates are multiplied with, in billionths: those of writes, and all at this time.
   std::uint64_t decay_factor() const;

@@ -57,7 +57,7 @@ TEST_CASE("writes share one path, in the order in which they come") {
   CHECK(medium.transfer(Kind::read, 0, 1000, 100) == 100);
 }
 
-TEST_CASE("the cache gets free while no write is transferred") {
+TEST_CASE("the cache is freed while no write is transferred") {
   Medium medium(
       medium_script("write_cache: {size: 1MB, fast: 200MB/s, slow: 40MB/s, refill: 10MB/s}"), 0);
   std::uint64_t end = write(medium, 1'000'000, 0);

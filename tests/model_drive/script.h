@@ -75,7 +75,7 @@ inline constexpr std::uint64_t kLeastRate = 1000;
 struct WriteCache {
   std::uint64_t size = 0;  // bytes
   std::uint64_t fast = 0, slow = 0;
-  std::uint64_t refill = 0;  // gets free so fast while the path has nothing to do; 0: never
+  std::uint64_t refill = 0;  // freed per second while the path has nothing to do; 0: never
 };
 
 // As the drive fills, writes have a lower rate: all of it up to the share `from` of its blocks in
@@ -85,7 +85,7 @@ struct Decay {
   std::uint16_t to = 1000;  // thousandths, from 10
 };
 
-// Degrees Celsius; heat.h says how they come about.
+// Degrees Celsius; heat.h says what warms and cools the drive.
 struct Throttle {
   double above = 0, below = 0;  // from the one on, until below the other
   std::uint16_t to = 1000;      // thousandths of each rate, from 10

@@ -100,7 +100,7 @@ TEST_CASE("each form of a stall is read") {
   CHECK(std::get<Period>(script.stalls[3].when).ns == 2'000'000'000);
 }
 
-TEST_CASE("a write cache is read, and may never get free") {
+TEST_CASE("a write cache is read, and may never be freed") {
   const Script script =
       script_of("write_cache: {size: 512MiB, fast: 200MB/s, slow: 40MB/s, refill: 10MB/s}");
   REQUIRE(script.write_cache.has_value());

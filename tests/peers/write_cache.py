@@ -5,7 +5,7 @@
 
 Drives with a write cache, each with another size, two other rates and another refill: all four must be
 found within 5 %. The first one has 512 MiB at 200 MB/s, then 40, and a refill of 10 MB/s. Then as many drives
-with a constant rate, where no cache may be found. On all of them latencies vary, and one write in 200
+with a constant rate, where no cache may be found. On all of them latencies vary, and one write in 1000
 stalls for 20 ms. About a minute for each seed; needs root and libfuse 3. On a busy machine, the rates say how busy it is.
 """
 import json
@@ -38,14 +38,14 @@ def parameters(seed):
     if seed == 1:
         return [512 << 20, 200 * MB, 40 * MB, 10 * MB]
     draw = random.Random(seed).uniform
-    fast = draw(100, 220) * MB
+    fast = draw(80, 200) * MB
     return [draw(256, 768) * MB, fast, fast * draw(0.15, 0.4), draw(8, 15) * MB]
 
 
 def script(seed, size, fast, slow, refill):
     blocks = int(size) // 4096 * 4096
     return {"size": f"{SIZE}", "seed": seed, "write": {"latency": {"median": "20us", "sigma": 0.5}},
-            "stalls": [{"kinds": ["write"], "length": "20ms", "share": 0.005}],
+            "stalls": [{"kinds": ["write"], "length": "20ms", "share": 0.001}],
             "write_cache": {"size": f"{blocks}", "fast": f"{int(fast)}/s", "slow": f"{int(slow)}/s",
                             "refill": f"{int(refill)}/s"}}
 
@@ -89,9 +89,9 @@ def main():
             size, fast, slow, refill = parameters(seed)
             found = measure(arguments.filereel, folder, script(seed, size, fast, slow, refill), size + slow * 12)
             rows = found["rows"]
-            figures = [figure(rows, beginning) for beginning in ("size", "rate from 0 B", "rate from ", "refill")]
-            # The level after the first one.
-            figures[2] = figure([row for row in rows if not row[0].startswith("rate from 0 B")], "rate from ")
+            later = [row for row in rows if not row[0].startswith("rate from 0 B")]
+            figures = [figure(rows, "size"), figure(rows, "rate from 0 B"), figure(later, "rate from "),
+                       figure(rows, "refill")]
             errors = [one / true - 1 for one, true in zip(figures, (size, fast, slow, refill))]
             within += all(abs(error) <= 0.05 for error in errors)
             print(f"  drive {seed}: " + ", ".join(

@@ -48,7 +48,8 @@ class CachedDrive {
     sample.elapsed_s = sample.durable_s = now_ - start;
     sample.bytes = static_cast<std::uint64_t>(written);
     intervals.pop_back();  // it is not over
-    sample.rates = RateSeries{.interval_s = kInterval, .bytes = pack_numbers(intervals)};
+    sample.rates = RateSeries{
+        .interval_s = kInterval, .intervals = intervals.size(), .bytes = pack_numbers(intervals)};
     return sample;
   }
 
@@ -82,8 +83,8 @@ TEST_CASE("the parameters of a write cache are found within 5 %, whatever they a
     REQUIRE(cache->size);
     CHECK(cache->size->value == doctest::Approx(size).epsilon(0.05));
     REQUIRE(cache->levels.size() == 2);
-    CHECK(cache->levels[0].rate.value == doctest::Approx(fast).epsilon(0.05));
-    CHECK(cache->levels[1].rate.value == doctest::Approx(slow).epsilon(0.05));
+    CHECK(cache->levels[0].level.mean == doctest::Approx(fast).epsilon(0.05));
+    CHECK(cache->levels[1].level.mean == doctest::Approx(slow).epsilon(0.05));
     REQUIRE(cache->recoveries.size() == 2);
     CHECK(cache->recoveries[0].idle_s == doctest::Approx(10));
     CHECK(cache->recoveries[1].idle_s == doctest::Approx(25));
@@ -104,7 +105,7 @@ TEST_CASE("no write cache is found on a constant drive") {
     REQUIRE(cache);
     CHECK_FALSE(cache->size);
     REQUIRE(cache->levels.size() == 1);
-    CHECK_FALSE(cache->levels[0].drifts());
+    CHECK_FALSE(cache->levels[0].level.drifts());
   }
 }
 
@@ -119,6 +120,57 @@ TEST_CASE("a phase that ends before the rate falls gives a lower bound") {
   CHECK(cache->recoveries[0].at_least);
   CHECK(cache->recoveries[0].bytes.value == doctest::Approx(600e6).epsilon(0.2));
   CHECK_FALSE(cache->refill);
+}
+
+TEST_CASE("what comes back is unknown if the cache was not used up before, or a phase is missing") {
+  CachedDrive drive(1e9, 200e6, 40e6, 100e6, 1);
+  const Sample first = drive.write(2e9, kEndless);
+  drive.idle(20);
+  const Sample fast = drive.write(kEndless, 3);
+  drive.idle(1);
+  const Sample third = drive.write(kEndless, 20);
+  drive.idle(1);
+  const Sample last = drive.write(kEndless, 20);
+  const auto cache =
+      write_cache_of(first, {{{"a", &fast}, {"b", &third}, {"c", nullptr}, {"d", &last}}});
+  REQUIRE(cache);
+  REQUIRE(cache->recoveries.size() == 4);
+  CHECK(cache->recoveries[0].at_least);
+  CHECK(cache->recoveries[1].unknown == "the cache was not used up before");
+  CHECK(cache->recoveries[2].unknown == "the phase has no figures");
+  CHECK(cache->recoveries[3].unknown == "the cache was not used up before");
+  CHECK_FALSE(cache->refill);
+}
+
+TEST_CASE("a refill is that of the idle times with which what comes back grows") {
+  CachedDrive drive(1e9, 200e6, 40e6, 10e6, 1);
+  const Sample first = drive.write(2e9, kEndless);
+  std::vector<Sample> samples;
+  for (const double idle : {5.0, 20.0, 300.0}) {
+    drive.idle(idle);
+    samples.push_back(drive.write(kEndless, 20));
+  }
+  // The last one as if the drive gave back no more than after 40 s.
+  samples.back().started_s += 1000;
+  const auto cache =
+      write_cache_of(first, {{{"a", &samples[0]}, {"b", &samples[1]}, {"c", &samples[2]}}});
+  REQUIRE(cache);
+  REQUIRE(cache->refill);
+  CHECK(cache->refill->value == doctest::Approx(10e6).epsilon(0.05));
+}
+
+TEST_CASE("a stall at the start of a phase is not the end of the cache") {
+  CachedDrive drive(1e9, 200e6, 40e6, 40e6, 1);
+  const Sample first = drive.write(2e9, kEndless);
+  drive.idle(20);
+  Sample second = drive.write(kEndless, 30);
+  std::vector<std::uint64_t> bytes = unpack_rates(*second.rates);
+  bytes[1] = bytes[2] = 0;
+  second.rates->bytes = pack_numbers(bytes);
+  const auto cache = write_cache_of(first, {{{"after-20-s", &second}}});
+  REQUIRE(cache);
+  CHECK(cache->recoveries[0].is_measured());
+  CHECK(cache->recoveries[0].bytes.value > 500e6);
 }
 
 TEST_CASE("what gives nothing back, gives nothing back") {
@@ -198,8 +250,12 @@ TEST_CASE("reports say why nothing was analysed") {
   Sample sample = drive.write(2e9, kEndless);
   sample.rates.reset();
   CHECK(write_caches_of(result_with({sample}, {})).front().finding ==
-        "not analysed: no run wrote for 5.00 s or more");
-  sample.clients.emplace();
+        "not analysed: no run of the first phase took 5.00 s or more");
+  Sample failed = sample;
+  failed.conditions.stops = 1;
+  CHECK(write_caches_of(result_with({failed}, {})).front().finding ==
+        "not analysed: no run of the first phase is usable");
+  sample.clients.emplace().each.resize(2);
   CHECK(write_caches_of(result_with({sample}, {})).front().finding ==
         "not analysed: several clients wrote at once");
   Result other = result_with({sample}, {});

@@ -487,21 +487,29 @@ TEST_CASE("a phase may begin after an idle time") {
   CHECK(refused(std::string(kReads) + "idle: 800 h\n", "must be at most 30 days"));
 }
 
-TEST_CASE("an analysis of the write cache needs phases that write") {
-  const std::string files = "files: {size: 1 MiB}\nanalysis: write-cache\n";
-  const std::string writes = "  - {access: {size: 4 KiB, reads: 0 %}}\n";
-  CHECK(Workload::from_yaml(files + "phases:\n" + writes, "w.yaml").analysis == "write-cache");
-  CHECK(Workload::from_yaml(files + "do: [overwrite]\n", "w.yaml").analysis == "write-cache");
-  const std::string prepares = "phases:\n  - {do: [read], measured: false}\n";
-  CHECK(Workload::from_yaml(files + prepares + writes, "w.yaml").analysis == "write-cache");
+TEST_CASE("an analysis of the write cache needs phases that do nothing but write, directly") {
+  const std::string files = "analysis: write-cache\nfiles: {size: 1 MiB, exist: false}\n";
+  const std::string creates =
+      "phases:\n  - {access: {size: 4 KiB, reads: 0 %, truncate: true}, direct: true}\n";
+  const auto read = [](const std::string& text) { return Workload::from_yaml(text, "w.yaml"); };
+  CHECK(read(files + creates).analysis == "write-cache");
+  const std::string again =
+      files + creates + "  - {access: {size: 4 KiB, reads: 0 %}, direct: true";
+  CHECK(read(again + ", idle: 1 s}\n").analysis == "write-cache");
   CHECK(refused("files: {size: 1 MiB}\ndo: [read]\nanalysis: speed\n",
                 "w.yaml:3:11: 'analysis' must be write-cache, not 'speed'"));
-  const char* const kNeeds = "needs measured phases that only write from the first one on";
-  CHECK(refused(files + "do: [read]\n", kNeeds));
-  CHECK(refused(files + "do: [overwrite, stat]\n", kNeeds));
-  CHECK(refused(files + "access: {size: 4 KiB, reads: [0 %, 1 %]}\n", kNeeds));
-  CHECK(refused(files + "phases:\n" + writes + "  - {do: [read]}\n", kNeeds));
-  CHECK(refused(files + "phases:\n" + writes + "  - {do: [overwrite], measured: false}\n", kNeeds));
+  CHECK(refused("analysis: write-cache\nfiles: {size: 1 MiB}\ndo: [overwrite]\n",
+                "add exist: false to 'files'"));
+  CHECK(
+      refused("analysis: write-cache\nfiles: {size: 1 MiB, exist: false, volumes: all}\n"
+              "access: {size: 4 KiB, reads: 0 %, truncate: true}\ndirect: true\n",
+              "remove 'volumes' from 'files'"));
+  const char* const kNeeds = "needs phases that are measured, only write";
+  CHECK(refused(files + "do: [create]\n", kNeeds));  // not direct
+  CHECK(refused(again + ", measured: false}\n", kNeeds));
+  CHECK(refused(again + ", warm_up: 1 s, stop: {time: 1 s}}\n", kNeeds));
+  CHECK(refused(files + creates + "  - {access: {size: 4 KiB, reads: [0 %, 1 %]}, direct: true}\n",
+                kNeeds));
   CHECK(refused("mysql: {rows: 5}\nanalysis: write-cache\n", "needs phases that write"));
 }
 

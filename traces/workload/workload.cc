@@ -30,22 +30,32 @@ std::uint64_t parts_of(const Recipe& recipe) {
   return parts;
 }
 
+// What is not measured, not direct or on files that exist would use a part of the write cache
+// unseen, or another one.
 std::string read_analysis(const YamlValue& value, const Recipe& recipe) {
-  constexpr std::string_view kWriteCache = "write-cache";
-  if (value.text() != kWriteCache) {
-    value.fail(fmt::format("must be {}, not '{}'", kWriteCache, printable(value.text())));
+  if (value.text() != kWriteCacheAnalysis) {
+    value.fail(fmt::format("must be {}, not '{}'", kWriteCacheAnalysis, printable(value.text())));
   }
-  bool writes = false;
+  if (recipe.phases.empty()) value.fail("needs phases that write");
+  for (const RecipeFiles& files : recipe.files) {
+    if (files.exist) {
+      value.fail(fmt::format("needs files that the first phase creates: add exist: false to '{}'",
+                             printable(files.name)));
+    }
+    if (files.volumes != std::vector{Role::near}) {
+      value.fail(fmt::format("needs files on near alone: remove 'volumes' from '{}'",
+                             printable(files.name)));
+    }
+  }
   for (const RecipePhase& phase : recipe.phases) {
-    if (!phase.measured && !writes) continue;  // it prepares
-    writes = phase.measured && only_writes(phase);
-    if (writes) continue;
-    value.fail(fmt::format(
-        "needs measured phases that only write from the first one on, and phase '{}' is none",
-        printable(phase.name)));
+    const bool direct = std::ranges::all_of(phase.threads, &RecipeThreads::direct);
+    if (phase.measured && only_writes(phase) && direct && phase.warm_up_ns == 0) continue;
+    value.fail(
+        fmt::format("needs phases that are measured, only write, with direct: true and "
+                    "without a warm-up; '{}' differs",
+                    printable(phase.name)));
   }
-  if (!writes) value.fail("needs phases that write");
-  return std::string(kWriteCache);
+  return std::string(kWriteCacheAnalysis);
 }
 
 }  // namespace

@@ -18,6 +18,9 @@
 
 namespace filereel {
 
+// A value of `analysis`: reports find the write cache of the drive (docs/write-cache.md).
+inline constexpr std::string_view kWriteCacheAnalysis = "write-cache";
+
 class Workload {
  public:
   static constexpr std::uint32_t kMostRuns = 10'000;
@@ -32,7 +35,7 @@ class Workload {
   std::string notes;                      // which figures are printed, remembered or assumed
   std::vector<std::string> file_systems;  // names of --fs
   std::uint32_t runs = 6;
-  std::string analysis;  // JobRecord::analysis
+  std::string analysis;  // kWriteCacheAnalysis, or ""
 
   // The keys accepted by set_values.
   const std::vector<SweepKey>& keys() const { return sweep_.keys(); }
