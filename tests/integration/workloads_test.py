@@ -43,6 +43,8 @@ ENDS = {
     "queue-matrix": {"run.count": "1,32", "depth": "1,32"},
     "queue-matrix-sequential": {"run.count": "1,32", "depth": "1,32"},
 }
+# Its idle times take 36 minutes: write_cache_test.py shortens them.
+ELSEWHERE = {"write-cache"}
 # What the catalogue is asked to have, whatever else it has.
 NAMES = """
     atto cached-direct cached-direct-sequential cached-maximum create-files database-67-33 exchange
@@ -160,7 +162,7 @@ class EveryWorkload(IntegrationTest):
     def test_each_runs_at_the_ends_of_its_sweep_without_a_divergence(self):
         names = self.names("Workloads")
         self.assertEqual(set(NAMES) - set(names), set())
-        self.check_all(names, ENDS)
+        self.check_all([name for name in names if name not in ELSEWHERE], ENDS)
 
     @needs("ext4")
     @thorough("large sweeps at every point, not only at their ends")
