@@ -159,8 +159,8 @@ SupportedFeatures supported_features(const Recipe& recipe, const JobOptions& opt
 
 class FittedWorkload final : public FittedJob {
  public:
-  FittedWorkload(Recipe recipe, const JobOptions& options, const std::string& name,
-                 std::string_view analysis, const FittingPlace& place)
+  FittedWorkload(Recipe recipe, const JobOptions& options, const std::string& name, bool rates,
+                 const FittingPlace& place)
       : recipe_(std::move(recipe)),
         options_(options),
         means_(supported_features(recipe_, options, place)),
@@ -181,7 +181,7 @@ class FittedWorkload final : public FittedJob {
            .bytes = synthesis_.bytes(i),
            .ends_after_s = seconds_until_end(phase),
            .idle_ns = phase.idle_ns,
-           .rates = !analysis.empty(),
+           .rates = rates,
            .expected = expected_time(recipe_, i, synthesis_),
            .only_reads = only_reads(phase),
            .access = volumes.front() == Role::near ? access_shape(phase) : std::nullopt,
@@ -345,7 +345,7 @@ class WorkloadJob final : public PlainJob {
     FittingPlace here{place.volumes, place.volumes.near ? place.free_bytes : kVolumeToFill,
                       place.result, place.client};
     return std::make_unique<FittedWorkload>(std::move(recipe), options_, workload_.name,
-                                            workload_.analysis, here);
+                                            !workload_.analysis.empty(), here);
   }
 
  private:

@@ -1,5 +1,5 @@
 // A rate is known for each half second, but a change of the rate falls within one. The bytes of the
-// two intervals around a change, and the rates before and after it, tell when it was. So the size
+// intervals around a change, and the rates before and after it, tell when it was. So the size
 // of the cache is known much better than to half a second, and so are the few bytes that come back
 // after a short idle time: with the fast rate f and the slow rate s, bytes b above the slow rate
 // are b f / (f - s) bytes at the fast rate.
@@ -8,7 +8,6 @@
 #include "replay/report/write_cache.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <functional>
 #include <iterator>
@@ -120,8 +119,8 @@ std::vector<RateLevel>::const_iterator before_fall(const std::vector<RateLevel>&
 }
 
 // What a later phase writes at the fast rate before its rate is the slow one again. Its own rates
-// are better than those of the first phase, if it has enough values.
-CacheRecovery recovery_in(const Rates& rates, Estimate fast, Estimate slow) {
+// are better than those of the first phase, if it has enough values. `all`: bytes of the phase.
+CacheRecovery recovery_in(const Rates& rates, std::uint64_t all, Estimate fast, Estimate slow) {
   constexpr std::size_t kFewest = 4, kStart = 2;
   const double limit = (fast.value + slow.value) / 2;
   const std::vector<Level> levels = levels_of(rates.values, rates.intervals_in(kShortest_s));
@@ -129,7 +128,7 @@ CacheRecovery recovery_in(const Rates& rates, Estimate fast, Estimate slow) {
       std::ranges::find_if(levels, [&](const Level& level) { return level.mean < limit; });
   CacheRecovery recovery;
   if (slow_level == levels.end()) {
-    const double bytes = rates.bytes(rates.values.size());
+    const auto bytes = static_cast<double>(all);
     recovery.bytes = {bytes, {bytes, bytes}};
     recovery.at_least = true;
     return recovery;
@@ -179,7 +178,7 @@ CacheRecovery recovery_after(const Sample& before, bool used_up, const std::stri
   } else if (rates->values.size() < rates->intervals_in(kLeast_s)) {
     recovery.unknown = fmt::format("the phase is shorter than {}", format_duration(kLeast_s));
   } else {
-    recovery = recovery_in(*rates, fast.rate(), slow.rate());
+    recovery = recovery_in(*rates, sample->bytes, fast.rate(), slow.rate());
   }
   recovery.phase = phase;
   if (sample) {
@@ -249,7 +248,7 @@ Row row_of(const RateLevel& one, bool single) {
 Row row_of(const CacheRecovery& recovery, double size) {
   std::string what = recovery.idle_s > 0
                          ? fmt::format("back after {}", format_duration(recovery.idle_s))
-                         : fmt::format("back in {}", recovery.phase);
+                         : fmt::format("back in phase {}", recovery.phase);
   if (!recovery.unknown.empty()) return {std::move(what), "unknown: " + recovery.unknown, "-"};
   if (recovery.at_least) {
     return {std::move(what), "at least " + size_text(recovery.bytes.value), "-"};

@@ -60,6 +60,23 @@ class CachedDrive {
 
 constexpr double kEndless = 1e18;
 
+// Uses up the cache, and writes again for so many seconds after an idle time.
+struct TwoPhases {
+  TwoPhases(CachedDrive& drive, double idle, double seconds) : first(drive.write(2e9, kEndless)) {
+    drive.idle(idle);
+    second = drive.write(kEndless, seconds);
+  }
+  // A required one.
+  WriteCache cache() const {
+    const auto found = write_cache_of(first, {{{"again", &second}}});
+    REQUIRE(found);
+    REQUIRE(found->recoveries.size() == 1);
+    return *found;
+  }
+
+  Sample first, second;
+};
+
 double between(Random& random, double least, double most) {
   return least + (most - least) * random.uniform();
 }
@@ -111,15 +128,11 @@ TEST_CASE("no write cache is found on a constant drive") {
 
 TEST_CASE("a phase that ends before the rate falls gives a lower bound") {
   CachedDrive drive(1e9, 200e6, 40e6, 100e6, 1);
-  const Sample first = drive.write(2e9, kEndless);
-  drive.idle(20);
-  const Sample second = drive.write(kEndless, 3);
-  const auto cache = write_cache_of(first, {{{"after-20-s", &second}}});
-  REQUIRE(cache);
-  REQUIRE(cache->recoveries.size() == 1);
-  CHECK(cache->recoveries[0].at_least);
-  CHECK(cache->recoveries[0].bytes.value == doctest::Approx(600e6).epsilon(0.2));
-  CHECK_FALSE(cache->refill);
+  const TwoPhases phases(drive, 20, 3);
+  const WriteCache cache = phases.cache();
+  CHECK(cache.recoveries[0].at_least);
+  CHECK(cache.recoveries[0].bytes.value == static_cast<double>(phases.second.bytes));
+  CHECK_FALSE(cache.refill);
 }
 
 TEST_CASE("what comes back is unknown if the cache was not used up before, or a phase is missing") {
@@ -161,28 +174,20 @@ TEST_CASE("a refill is that of the idle times with which what comes back grows")
 
 TEST_CASE("a stall at the start of a phase is not the end of the cache") {
   CachedDrive drive(1e9, 200e6, 40e6, 40e6, 1);
-  const Sample first = drive.write(2e9, kEndless);
-  drive.idle(20);
-  Sample second = drive.write(kEndless, 30);
-  std::vector<std::uint64_t> bytes = unpack_rates(*second.rates);
+  TwoPhases phases(drive, 20, 30);
+  std::vector<std::uint64_t> bytes = unpack_rates(*phases.second.rates);
   bytes[1] = bytes[2] = 0;
-  second.rates->bytes = pack_numbers(bytes);
-  const auto cache = write_cache_of(first, {{{"after-20-s", &second}}});
-  REQUIRE(cache);
-  CHECK(cache->recoveries[0].is_measured());
-  CHECK(cache->recoveries[0].bytes.value > 500e6);
+  phases.second.rates->bytes = pack_numbers(bytes);
+  const WriteCache cache = phases.cache();
+  CHECK(cache.recoveries[0].is_measured());
+  CHECK(cache.recoveries[0].bytes.value > 500e6);
 }
 
 TEST_CASE("what gives nothing back, gives nothing back") {
   CachedDrive drive(1e9, 200e6, 40e6, 0, 1);
-  const Sample first = drive.write(2e9, kEndless);
-  drive.idle(20);
-  const Sample second = drive.write(kEndless, 10);
-  const auto cache = write_cache_of(first, {{{"after-20-s", &second}}});
-  REQUIRE(cache);
-  REQUIRE(cache->recoveries.size() == 1);
-  CHECK(cache->recoveries[0].bytes.value < 10e6);
-  CHECK_FALSE(cache->refill);
+  const WriteCache cache = TwoPhases(drive, 20, 10).cache();
+  CHECK(cache.recoveries[0].bytes.value < 10e6);
+  CHECK_FALSE(cache.refill);
 }
 
 TEST_CASE("samples without rates, and short ones, are not analysed") {

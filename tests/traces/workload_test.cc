@@ -504,7 +504,7 @@ TEST_CASE("an analysis of the write cache needs phases that do nothing but write
       refused("analysis: write-cache\nfiles: {size: 1 MiB, exist: false, volumes: all}\n"
               "access: {size: 4 KiB, reads: 0 %, truncate: true}\ndirect: true\n",
               "remove 'volumes' from 'files'"));
-  const char* const kNeeds = "needs phases that are measured, only write";
+  const char* const kNeeds = "needs measured phases of direct writes without a warm-up; phase '";
   CHECK(refused(files + "do: [create]\n", kNeeds));  // not direct
   CHECK(refused(again + ", measured: false}\n", kNeeds));
   CHECK(refused(again + ", warm_up: 1 s, stop: {time: 1 s}}\n", kNeeds));

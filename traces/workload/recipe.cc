@@ -41,33 +41,6 @@ std::vector<Role> volumes_of(const Recipe& recipe, const RecipePhase& phase) {
   return sorted(std::move(volumes));
 }
 
-bool only_writes(const RecipePhase& phase) {
-  const auto step_writes = [](const FileStep& step) {
-    switch (step.kind) {
-      case StepKind::create:
-      case StepKind::overwrite:
-      case StepKind::rewrite:
-      case StepKind::append:
-      case StepKind::replace:
-        return true;
-      case StepKind::read:
-      case StepKind::rename:
-      case StepKind::copy:
-      case StepKind::stat:
-      case StepKind::list:
-      case StepKind::remove:
-        return false;
-    }
-    return false;
-  };
-  return std::ranges::all_of(phase.threads, [&](const RecipeThreads& threads) {
-    if (threads.access) return threads.access->ratio == 0 && threads.access->reads == 0;
-    return std::ranges::all_of(threads.choices, [&](const StepChoice& choice) {
-      return std::ranges::all_of(choice.steps, step_writes);
-    });
-  });
-}
-
 namespace {
 
 constexpr std::uint64_t kLeastFile = 1 << 20;

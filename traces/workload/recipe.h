@@ -186,9 +186,6 @@ void name_volumes(Recipe& recipe, std::size_t count);
 std::vector<Role> volumes_of(const Recipe& recipe);
 std::vector<Role> volumes_of(const Recipe& recipe, const RecipePhase& phase);
 
-// Whether the phase writes and does nothing else.
-bool only_writes(const RecipePhase& phase);
-
 // --- Scales a recipe.
 
 // `scale`: 0 to kMaxScale (filesets/specification/scaling.h), the factor for the bytes of each

@@ -47,13 +47,16 @@ std::string read_analysis(const YamlValue& value, const Recipe& recipe) {
                              printable(files.name)));
     }
   }
+  const auto writes_directly = [](const RecipeThreads& threads) {
+    return threads.access && threads.direct && threads.access->reads == 0 &&
+           threads.access->ratio == 0;
+  };
   for (const RecipePhase& phase : recipe.phases) {
-    const bool direct = std::ranges::all_of(phase.threads, &RecipeThreads::direct);
-    if (phase.measured && only_writes(phase) && direct && phase.warm_up_ns == 0) continue;
-    value.fail(
-        fmt::format("needs phases that are measured, only write, with direct: true and "
-                    "without a warm-up; '{}' differs",
-                    printable(phase.name)));
+    const bool writes = std::ranges::all_of(phase.threads, writes_directly);
+    if (phase.measured && writes && phase.warm_up_ns == 0) continue;
+    value.fail(fmt::format(
+        "needs measured phases of direct writes without a warm-up; phase '{}' is not one",
+        printable(phase.name)));
   }
   return std::string(kWriteCacheAnalysis);
 }
@@ -79,7 +82,10 @@ void Workload::read(Sweep sweep) {
     runs = static_cast<std::uint32_t>(value->whole_number(1, kMostRuns));
   }
   const Recipe recipe = read_recipe(document_, sweep);
-  if (const YamlValue* value = map.find("analysis")) analysis = read_analysis(*value, recipe);
+  const auto check_analysis = [&](const Recipe& one) {
+    if (const YamlValue* value = map.find("analysis")) analysis = read_analysis(*value, one);
+  };
+  check_analysis(recipe);
   sweep.settle();
   const auto at_most = [&](std::uint64_t number, std::uint64_t most, std::string_view what) {
     if (number <= most / sweep.points()) return;
@@ -90,8 +96,7 @@ void Workload::read(Sweep sweep) {
   at_most(parts_of(recipe), kMostParts, "phases, threads and steps");
   for (std::uint64_t point = 1; point < sweep.points(); ++point) {
     sweep.go_to(point);
-    const Recipe other = read_recipe(document_, sweep);
-    if (const YamlValue* value = map.find("analysis")) read_analysis(*value, other);
+    check_analysis(read_recipe(document_, sweep));
   }
   sweep_ = std::move(sweep);
 }
